@@ -8,9 +8,7 @@ mod continual;
 mod gaussian;
 mod growth;
 mod ingest;
-mod people;
 mod plot;
-mod policies;
 mod real;
 mod real_people;
 mod releases;
@@ -26,17 +24,15 @@ use std::time::Instant;
 const REPETITIONS: usize = 5;
 
 type BenchResult = Result<(), Box<dyn std::error::Error>>;
-type Measurement = (&'static str, fn() -> BenchResult);
+type NamedMeasurement = (&'static str, fn() -> BenchResult);
 
-const MEASUREMENTS: [Measurement; 10] = [
+const MEASUREMENTS: [NamedMeasurement; 8] = [
     ("continual", continual::run),
     ("ingest", ingest::run),
     ("releases", releases::run),
-    ("policies", policies::run),
     ("growth", growth::run),
     ("sharp", sharp::run),
     ("watched", watched::run),
-    ("people", people::run),
     ("real-people", real_people::run),
     ("gaussian", gaussian::run),
 ];

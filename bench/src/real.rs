@@ -4,8 +4,11 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use frostpane::{Bytes, Norm, Release};
+use frostpane::{Bytes, Release};
 use hashbrown::HashMap;
+use serde_json::Value;
+
+use crate::BenchResult;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data");
 
@@ -23,8 +26,7 @@ const STREAMS: [(&str, usize); 7] = [
 pub struct RealStream {
     pub name: &'static str,
     events: Vec<u32>,
-    keys: Vec<Box<[u8]>>,
-    numbers: HashMap<Vec<u8>, u32>,
+    keys: Vec<Bytes>,
 }
 
 /// Reads the streams that exist, and prints the names of the others.
@@ -51,21 +53,16 @@ impl RealStream {
             return Ok(None);
         };
         let name = path_and_name.rsplit('/').next().unwrap_or(path_and_name);
-        let mut stream = Self { name, events: Vec::new(), keys: Vec::new(), numbers: HashMap::new() };
+        let (mut events, mut keys, mut numbers) = (Vec::new(), Vec::new(), HashMap::<&[u8], u32>::new());
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            let key = line.splitn(column + 1, |byte| *byte == b'\t').nth(column);
-            stream.push(key.unwrap_or_default());
+            let key = line.splitn(column + 1, |byte| *byte == b'\t').nth(column).unwrap_or_default();
+            let number = *numbers.entry(key).or_insert_with(|| {
+                keys.push(key.into());
+                keys.len() as u32 - 1
+            });
+            events.push(number);
         }
-        Ok(Some(stream))
-    }
-
-    fn push(&mut self, key: &[u8]) {
-        let next = self.keys.len() as u32;
-        let number = *self.numbers.entry_ref(key).or_insert(next);
-        if number == next {
-            self.keys.push(key.into());
-        }
-        self.events.push(number);
+        Ok(Some(Self { name, events, keys }))
     }
 
     pub fn len(&self) -> usize {
@@ -76,45 +73,51 @@ impl RealStream {
         self.events[range].iter().map(|key| &*self.keys[*key as usize])
     }
 
-    pub fn truth(&self, range: Range<usize>) -> WindowTruth<'_> {
+    pub fn truth(&self, range: Range<usize>) -> KeyTruth {
         let mut counts = vec![0; self.keys.len()];
         for key in &self.events[range] {
             counts[*key as usize] += 1;
         }
-        let mut falling = counts.clone();
-        falling.sort_unstable_by(|a, b| b.cmp(a));
-        WindowTruth { stream: self, counts, falling }
+        let counts = self.keys.iter().zip(counts).filter(|(_, count)| *count > 0);
+        KeyTruth::new(counts.map(|(key, count)| (key.clone(), count)).collect())
     }
 }
 
-/// Exact counts of a window.
-pub struct WindowTruth<'a> {
-    stream: &'a RealStream,
-    counts: Vec<u64>,
+pub type ExactKeyCounts = HashMap<Bytes, u64>;
+
+/// Exact counts.
+pub struct KeyTruth {
+    counts: ExactKeyCounts,
     falling: Vec<u64>,
 }
 
-impl WindowTruth<'_> {
+impl KeyTruth {
+    pub fn new(counts: ExactKeyCounts) -> Self {
+        let mut falling: Vec<u64> = counts.values().copied().collect();
+        falling.sort_unstable_by(|a, b| b.cmp(a));
+        Self { counts, falling }
+    }
+
     pub fn of(&self, key: &[u8]) -> u64 {
-        let number = self.stream.numbers.get(key);
-        number.map_or(0, |number| self.counts[*number as usize])
+        self.counts.get(key).copied().unwrap_or(0)
+    }
+
+    pub fn keys(&self) -> usize {
+        self.falling.len()
+    }
+
+    pub fn sum(&self) -> u64 {
+        self.falling.iter().sum()
+    }
+
+    /// The count of the key at this rank.
+    pub fn at_rank(&self, rank: u64) -> Option<u64> {
+        self.falling.get(rank as usize - 1).copied()
     }
 
     /// The number of keys with at least this count.
     pub fn at_least(&self, count: u64) -> usize {
         self.falling.partition_point(|other| *other >= count.max(1))
-    }
-
-    /// The count of the most frequent key.
-    pub fn most(&self) -> u64 {
-        self.falling.first().copied().unwrap_or(0)
-    }
-
-    pub fn norm(&self, norm: Norm) -> f64 {
-        match norm {
-            Norm::L1 => self.counts.iter().sum::<u64>() as f64,
-            Norm::L2 => self.counts.iter().map(|count| (*count as f64).powi(2)).sum::<f64>().sqrt(),
-        }
     }
 
     /// Returns true if the intervals, `complete_above` and `nothing_below` of a release are true.
@@ -129,19 +132,41 @@ impl WindowTruth<'_> {
         }
         complete == self.at_least(release.complete_above)
     }
+}
 
-    /// Returns true if the three promises of a release are true.
-    pub fn keeps_promises(&self, release: &Release<Bytes>) -> bool {
-        let Some(alpha) = release.alpha else { return false };
-        let line = alpha * self.norm(release.norm);
-        let mut complete = 0;
-        for heavy in &release.heavy {
-            let truth = self.of(&heavy.key) as f64;
-            if truth <= line / 2.0 || (heavy.count as f64 - truth).abs() > line / 4.0 {
-                return false;
-            }
-            complete += usize::from(truth >= line);
-        }
-        complete == self.at_least(line.ceil() as u64)
+/// JSON field, title and width.
+pub type TableColumn = (&'static str, &'static str, usize);
+
+/// A table on standard error, and its rows as JSON on standard output.
+pub struct MeasurementTable {
+    columns: &'static [TableColumn],
+    rows: Vec<Value>,
+}
+
+impl MeasurementTable {
+    pub fn new(columns: &'static [TableColumn]) -> Self {
+        let titles: Vec<_> = columns.iter().map(|(_, title, width)| format!("{title:>width$}")).collect();
+        eprintln!("{}", titles.join(" "));
+        Self { columns, rows: Vec::new() }
+    }
+
+    pub fn push(&mut self, row: Value) {
+        let cells = self.columns.iter().map(|(name, _, width)| format!("{:>width$}", cell(&row[name])));
+        eprintln!("{}", cells.collect::<Vec<_>>().join(" "));
+        self.rows.push(row);
+    }
+
+    pub fn print(self) -> BenchResult {
+        println!("{}", serde_json::to_string_pretty(&self.rows)?);
+        Ok(())
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => format!("{:.2}", number.as_f64().unwrap_or(f64::NAN)),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
     }
 }

@@ -10,8 +10,7 @@ use frostpane::{Bounds, Builder, Bytes, Edge, Event, HeavyHitters, Keys, Release
 use hashbrown::HashSet;
 use serde_json::{Value, json};
 
-use crate::real::lines;
-use crate::sharp::{KeyCounts, TableColumn, heading, row};
+use crate::real::{ExactKeyCounts, KeyTruth, MeasurementTable, TableColumn, lines};
 use crate::{BenchResult, median};
 
 /// The end of the year with most users on most days.
@@ -34,31 +33,22 @@ struct UserStream {
     until: Edge,
     events: Vec<(i64, Bytes, Bytes)>,
     /// For each key, the users of each day.
-    truth: UserTruth,
-}
-
-struct UserTruth {
-    counts: KeyCounts,
-    falling: Vec<u64>,
+    truth: KeyTruth,
 }
 
 pub fn run() -> BenchResult {
-    let mut all = Vec::new();
-    eprintln!("{}", heading(&COLUMNS));
+    let mut table = MeasurementTable::new(&COLUMNS);
     for (name, until) in STREAMS {
         let Some(stream) = UserStream::read(name, until)? else {
             continue;
         };
         for per_user in PER_USER {
             for top in TOP {
-                let measured = stream.measure(per_user, top)?;
-                eprintln!("{}", row(&COLUMNS, &measured));
-                all.push(measured);
+                table.push(stream.measure(per_user, top)?);
             }
         }
     }
-    println!("{}", serde_json::to_string_pretty(&all)?);
-    Ok(())
+    table.print()
 }
 
 impl UserStream {
@@ -86,11 +76,11 @@ impl UserStream {
             visits.insert((time / DAY.as_secs() as i64, user.clone(), key.clone()));
             events.push((time * 1_000_000, user, key));
         }
-        let mut counts = KeyCounts::new();
+        let mut counts = ExactKeyCounts::new();
         for (_, _, key) in visits {
             *counts.entry(key).or_default() += 1;
         }
-        let truth = UserTruth::new(counts);
+        let truth = KeyTruth::new(counts);
         Ok(Some(Self { name, until, events, truth }))
     }
 
@@ -116,20 +106,20 @@ impl UserStream {
 
     fn measure(&self, per_user: u32, top: u64) -> frostpane::Result<Value> {
         let mut audited = self.audited(per_user, top)?;
-        let bounded = UserTruth::new(audited.inside()?.counts.into_iter().collect());
+        let bounded = KeyTruth::new(audited.inside()?.counts.into_iter().collect());
         let mut releases = Vec::new();
         for seed in 0..CHECKED as u64 {
             releases.push(audited.release_with_entropy(&mut InsecureSeededEntropy::new(seed))?);
         }
         let compared = &releases[..COMPARED];
         let middle = |number: &dyn Fn(&Release<Bytes>) -> f64| median(compared.iter().map(number).collect());
-        let untrue = releases.iter().filter(|release| !bounded.bears_out(release));
+        let untrue = releases.iter().filter(|release| !is_true(&bounded, release));
         let (threshold, first) = (releases[0].threshold, &releases[0]);
         let (visits, counted) = (self.truth.sum(), bounded.sum());
         Ok(json!({
             "stream": self.name,
             "visits": visits,
-            "keys": self.truth.falling.len(),
+            "keys": self.truth.keys(),
             "per_user": per_user,
             "top": top,
             "counted": counted as f64 / visits as f64,
@@ -138,67 +128,33 @@ impl UserStream {
             "could_be_listed": bounded.at_least(threshold),
             "truly": self.truth.at_least(threshold),
             "listed": middle(&|release| release.heavy.len() as f64),
-            "f1": middle(&|release| self.truth.f1(release, top)),
-            "error_of_counted": middle(&|release| bounded.mean_error(release)),
-            "error_of_all": middle(&|release| self.truth.mean_error(release)),
-            "mean_of_all": middle(&|release| self.truth.mean(release)),
+            "f1": middle(&|release| f1(&self.truth, release, top)),
+            "error_of_counted": middle(&|release| mean(&bounded, release, u64::abs_diff)),
+            "error_of_all": middle(&|release| mean(&self.truth, release, u64::abs_diff)),
+            "mean_of_all": middle(&|release| mean(&self.truth, release, |_, truth| truth)),
             "releases": releases.len(),
             "untrue": untrue.count(),
         }))
     }
 }
 
-impl UserTruth {
-    fn new(counts: KeyCounts) -> Self {
-        let mut falling: Vec<u64> = counts.values().copied().collect();
-        falling.sort_unstable_by(|a, b| b.cmp(a));
-        Self { counts, falling }
-    }
+/// The F1 score of the listed keys against the top ones. A key that ties with the last is at the top.
+fn f1(truth: &KeyTruth, release: &Release<Bytes>, top: u64) -> f64 {
+    let last = truth.at_rank(top).unwrap_or(1);
+    let right = release.heavy.iter().filter(|heavy| truth.of(&heavy.key) >= last);
+    2.0 * right.count() as f64 / (release.heavy.len() as f64 + top.min(truth.keys() as u64) as f64)
+}
 
-    fn of(&self, key: &Bytes) -> u64 {
-        self.counts.get(key).copied().unwrap_or(0)
-    }
+/// The mean of a number over the listed keys, from the count of each and its true one.
+fn mean(truth: &KeyTruth, release: &Release<Bytes>, number: fn(u64, u64) -> u64) -> f64 {
+    let numbers = release.heavy.iter().map(|heavy| number(heavy.count, truth.of(&heavy.key)));
+    numbers.sum::<u64>() as f64 / release.heavy.len().max(1) as f64
+}
 
-    fn sum(&self) -> u64 {
-        self.falling.iter().sum()
-    }
-
-    /// The number of keys with at least this count.
-    fn at_least(&self, count: u64) -> usize {
-        self.falling.partition_point(|other| *other >= count.max(1))
-    }
-
-    /// The F1 score of the listed keys against the top ones. A key that ties with the last is at the top.
-    fn f1(&self, release: &Release<Bytes>, top: u64) -> f64 {
-        let last = self.falling.get(top as usize - 1).copied().unwrap_or(1);
-        let right = release.heavy.iter().filter(|heavy| self.of(&heavy.key) >= last);
-        2.0 * right.count() as f64 / (release.heavy.len() as f64 + top.min(self.falling.len() as u64) as f64)
-    }
-
-    fn mean_error(&self, release: &Release<Bytes>) -> f64 {
-        let errors = release.heavy.iter().map(|heavy| heavy.count.abs_diff(self.of(&heavy.key)));
-        errors.sum::<u64>() as f64 / release.heavy.len().max(1) as f64
-    }
-
-    /// The mean count of the listed keys.
-    fn mean(&self, release: &Release<Bytes>) -> f64 {
-        let counts = release.heavy.iter().map(|heavy| self.of(&heavy.key));
-        counts.sum::<u64>() as f64 / release.heavy.len().max(1) as f64
-    }
-
-    /// Returns true if all statements of a release are true.
-    fn bears_out(&self, release: &Release<Bytes>) -> bool {
-        let mut complete = 0;
-        for heavy in &release.heavy {
-            let truth = self.of(&heavy.key);
-            if !(heavy.low..=heavy.high).contains(&truth) || truth < release.nothing_below {
-                return false;
-            }
-            complete += usize::from(truth >= release.complete_above);
-        }
-        let [least, most] = release.window.between.unwrap_or([release.window.events; 2]);
-        complete == self.at_least(release.complete_above) && (least..=most).contains(&self.sum())
-    }
+/// Returns true if all statements of a release are true.
+fn is_true(truth: &KeyTruth, release: &Release<Bytes>) -> bool {
+    let [least, most] = release.window.between.unwrap_or([release.window.events; 2]);
+    truth.bears_out(release) && (least..=most).contains(&truth.sum())
 }
 
 const COLUMNS: [TableColumn; 16] = [

@@ -1,13 +1,15 @@
 //! Accuracy of releases on real streams, as JSON and as a table on standard error: stated bounds beside true
 //! errors. Noise is seeded, so two versions can be compared.
 
+use std::ops::Range;
+
 use frostpane::testing::InsecureSeededEntropy;
 use frostpane::testing::audit::Audit;
 use frostpane::{Builder, Bytes, Edge, HeavyHitters, Keys, Norm, Policy, Release, Window};
 use serde_json::{Value, json};
 
 use crate::BenchResult;
-use crate::real::{RealStream, WindowTruth, streams};
+use crate::real::{ExactKeyCounts, KeyTruth, MeasurementTable, RealStream, TableColumn, streams};
 
 const RELEASES: u64 = 400;
 const WINDOW: usize = 300_000;
@@ -41,17 +43,13 @@ struct SharpnessCase<'a> {
 }
 
 pub fn run() -> BenchResult {
-    let mut all = Vec::new();
-    eprintln!("{}", heading(&COLUMNS));
+    let mut table = MeasurementTable::new(&COLUMNS);
     for stream in streams() {
         for case in cases(&stream?) {
-            let measured = case.measure()?;
-            eprintln!("{}", row(&COLUMNS, &measured));
-            all.push(measured);
+            table.push(case.measure()?);
         }
     }
-    println!("{}", serde_json::to_string_pretty(&all)?);
-    Ok(())
+    table.print()
 }
 
 fn cases(stream: &RealStream) -> Vec<SharpnessCase<'_>> {
@@ -97,18 +95,6 @@ impl SharpnessCase<'_> {
         self.stream.len() - self.window - self.before
     }
 
-    /// Exact counts from an edge to the end of the stream.
-    fn truth(&self, from: Option<Edge>) -> WindowTruth<'_> {
-        self.stream.truth(self.place(from)..self.stream.len())
-    }
-
-    fn place(&self, edge: Option<Edge>) -> usize {
-        match edge {
-            Some(Edge::Event(event)) => self.first() + event as usize,
-            _ => self.first(),
-        }
-    }
-
     fn keys(&self) -> impl Iterator<Item = &[u8]> {
         self.stream.keys(self.first()..self.stream.len())
     }
@@ -124,7 +110,7 @@ impl SharpnessCase<'_> {
     }
 
     /// Counts before noise: the exact ones if there is no cut.
-    fn before_noise(&self) -> frostpane::Result<KeyCounts> {
+    fn before_noise(&self) -> frostpane::Result<ExactKeyCounts> {
         let mut audited = Audit::of(self.builder(), None).build()?;
         audited.update_all(self.keys().map(Some))?;
         Ok(audited.inside()?.counts.into_iter().collect())
@@ -132,30 +118,24 @@ impl SharpnessCase<'_> {
 
     fn measure(&self) -> frostpane::Result<Value> {
         let releases = self.releases()?;
-        let (from, asked_from) = (releases[0].window.from, releases[0].asked.from);
-        let left_out = self.stream.truth(self.place(asked_from)..self.place(from));
-        let before_noise = match releases[0].cut {
-            0 => None,
-            _ => Some(self.before_noise()?),
-        };
-        let judge = ReleaseJudge {
-            covered: self.truth(from),
-            asked: Some(self.truth(asked_from)),
-            left_out: left_out.most(),
-            offset: before_noise.as_ref().map_or(0, |counts| offset(&releases, counts)),
-            before_noise,
+        let covered = self.stream.truth(places(&releases[0], self.first()));
+        let judge = match releases[0].cut {
+            0 => ReleaseJudge::of_exact_counts(covered),
+            _ => {
+                let before_noise = self.before_noise()?;
+                ReleaseJudge {
+                    covered,
+                    offset: offset(&releases, &before_noise),
+                    before_noise: Some(before_noise),
+                }
+            }
         };
         Ok(self.sum_up(&releases, &judge))
     }
 
-    fn sum_up(&self, releases: &[Release<Bytes>], judge: &ReleaseJudge<'_>) -> Value {
+    fn sum_up(&self, releases: &[Release<Bytes>], judge: &ReleaseJudge) -> Value {
         let findings: Vec<_> = releases.iter().map(|release| judge.findings(release)).collect();
-        let share = |is: fn(&ReleaseFindings) -> bool| {
-            findings.iter().filter(|found| is(found)).count() as f64 / findings.len() as f64
-        };
-        let mean = |number: fn(&Release<Bytes>) -> u64| {
-            releases.iter().map(|release| number(release) as f64).sum::<f64>() / releases.len() as f64
-        };
+        let threshold: u64 = releases.iter().map(|release| release.threshold).sum();
         let sum = |number: fn(&ReleaseFindings) -> f64| findings.iter().map(number).sum::<f64>();
         let listed = sum(|found| found.listed);
         let each = |number: fn(&ReleaseFindings) -> f64| (listed > 0.0).then(|| sum(number) / listed);
@@ -171,12 +151,11 @@ impl SharpnessCase<'_> {
             "known_end": self.known_end,
             "releases": releases.len(),
             "listed": listed / runs,
-            "threshold": mean(|release| release.threshold),
+            "threshold": threshold as f64 / runs,
             "above_threshold": sum(|found| found.above_threshold) / runs,
             "of_these_listed": sum(|found| found.above_and_listed) / runs,
             "cut": releases[0].cut,
             "count_is_noisy_count_plus": judge.offset,
-            "noise": mean(|release| release.noise),
             "half_width_largest": widest,
             "half_width_mean": each(|found| found.widths),
             "largest_error_95": largest_error,
@@ -185,24 +164,23 @@ impl SharpnessCase<'_> {
             "mean_error": each(|found| found.errors),
             "bias": each(|found| found.bias),
             "lost_to_the_cut": each(|found| found.lost),
-            "complete_above": mean(|release| release.complete_above),
-            "nothing_below": mean(|release| release.nothing_below),
-            "untrue": share(|found| found.untrue),
-            "slack_untrue": share(|found| found.slack_untrue),
-            "promised": releases[0].promises.is_some(),
-            "held_covered": share(|found| found.held),
-            "held_asked": share(|found| found.held_asked),
-            "broken_covered": share(|found| found.broken),
-            "broken_asked": share(|found| found.broken_asked),
+            "untrue": sum(|found| f64::from(found.untrue)) / runs,
         })
     }
 }
 
-pub type KeyCounts = hashbrown::HashMap<Bytes, u64>;
+/// The events that a release covers if the first one fed is `first`.
+pub fn places(release: &Release<Bytes>, first: usize) -> Range<usize> {
+    let place = |edge| match edge {
+        Some(Edge::Event(event)) => first + event as usize,
+        _ => first,
+    };
+    place(release.window.from)..place(release.window.to)
+}
 
 /// The difference of a count from its noisy count: the cut, half of it, or 0. Estimated by the median, since
 /// noise is symmetric.
-fn offset(releases: &[Release<Bytes>], before_noise: &KeyCounts) -> i64 {
+fn offset(releases: &[Release<Bytes>], before_noise: &ExactKeyCounts) -> i64 {
     let cut = releases[0].cut as i64;
     let listed = releases.iter().flat_map(|release| &release.heavy);
     let mut above: Vec<i64> = listed
@@ -222,14 +200,10 @@ fn quantile(mut numbers: Vec<f64>) -> f64 {
 }
 
 /// The exact values that releases are compared with.
-pub struct ReleaseJudge<'a> {
-    covered: WindowTruth<'a>,
-    /// The requested window if it differs from the covered one.
-    asked: Option<WindowTruth<'a>>,
-    /// The largest count of a key in the requested part that is not covered.
-    left_out: u64,
+pub struct ReleaseJudge {
+    covered: KeyTruth,
     /// Counts before noise, if there is a cut.
-    before_noise: Option<KeyCounts>,
+    before_noise: Option<ExactKeyCounts>,
     /// The difference of a count from its noisy count.
     offset: i64,
 }
@@ -249,22 +223,15 @@ pub struct ReleaseFindings {
     /// Events lost to the cut.
     pub lost: f64,
     pub untrue: bool,
-    pub slack_untrue: bool,
-    pub held: bool,
-    pub held_asked: bool,
-    pub broken: bool,
-    pub broken_asked: bool,
 }
 
-impl<'a> ReleaseJudge<'a> {
-    /// For windows that are covered as requested, without a cut.
-    pub fn of_covered(covered: WindowTruth<'a>) -> Self {
-        Self { covered, asked: None, left_out: 0, before_noise: None, offset: 0 }
+impl ReleaseJudge {
+    /// For windows without a cut.
+    pub fn of_exact_counts(covered: KeyTruth) -> Self {
+        Self { covered, before_noise: None, offset: 0 }
     }
 
     pub fn findings(&self, release: &Release<Bytes>) -> ReleaseFindings {
-        let held_asked = release.asked.promises.as_ref().is_some_and(|promises| promises.held);
-        let slack = release.asked.slack;
         let mut found = ReleaseFindings {
             listed: release.heavy.len() as f64,
             above_threshold: self.covered.at_least(release.threshold) as f64,
@@ -277,11 +244,6 @@ impl<'a> ReleaseJudge<'a> {
             bias: 0.0,
             lost: 0.0,
             untrue: !self.covered.bears_out(release),
-            slack_untrue: slack.is_some_and(|slack| slack < self.left_out),
-            held: release.held(),
-            held_asked,
-            broken: release.held() && !self.covered.keeps_promises(release),
-            broken_asked: held_asked && !self.asked.as_ref().unwrap_or(&self.covered).keeps_promises(release),
         };
         for heavy in &release.heavy {
             let truth = self.covered.of(&heavy.key);
@@ -309,10 +271,7 @@ impl<'a> ReleaseJudge<'a> {
     }
 }
 
-/// JSON field, title and width.
-pub type TableColumn = (&'static str, &'static str, usize);
-
-const COLUMNS: [TableColumn; 21] = [
+const COLUMNS: [TableColumn; 19] = [
     ("stream", "stream", 20),
     ("setting", "setting", 7),
     ("window", "window", 7),
@@ -332,24 +291,4 @@ const COLUMNS: [TableColumn; 21] = [
     ("bias", "bias", 8),
     ("lost_to_the_cut", "lost", 7),
     ("untrue", "untrue", 7),
-    ("held_covered", "held", 6),
-    ("held_asked", "asked", 6),
 ];
-
-pub fn heading<const N: usize>(columns: &[TableColumn; N]) -> String {
-    columns.map(|(_, title, width)| format!("{title:>width$}")).join(" ")
-}
-
-pub fn row<const N: usize>(columns: &[TableColumn; N], measured: &Value) -> String {
-    let cells = columns.map(|(name, _, width)| format!("{:>width$}", cell(&measured[name])));
-    cells.join(" ")
-}
-
-fn cell(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_f64() => format!("{:.2}", number.as_f64().unwrap_or(f64::NAN)),
-        Value::Null => "-".to_owned(),
-        other => other.to_string(),
-    }
-}

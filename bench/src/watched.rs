@@ -1,12 +1,12 @@
 //! Accuracy of continual releases on real streams, as JSON and as a table on standard error: stated bounds
 //! beside the largest error of a run. Their noise cannot be seeded, so runs are repeated.
 
-use frostpane::{Bytes, Continual, Edge, Event, HeavyHitters, Keys, Release, Window};
+use frostpane::{Bytes, Continual, Event, HeavyHitters, Keys, Release, Window};
 use serde_json::{Value, json};
 
 use crate::BenchResult;
-use crate::real::{RealStream, streams};
-use crate::sharp::{ReleaseFindings, ReleaseJudge, ReleaseSetting, SETTINGS, TableColumn, heading, row};
+use crate::real::{MeasurementTable, RealStream, TableColumn, streams};
+use crate::sharp::{ReleaseFindings, ReleaseJudge, ReleaseSetting, SETTINGS, places};
 
 const WINDOW: u64 = 100_000;
 const SLIDES: u64 = 32;
@@ -15,21 +15,17 @@ const RUNS: usize = 3;
 const LISTS: u64 = 150;
 
 pub fn run() -> BenchResult {
-    let mut all = Vec::new();
-    eprintln!("{}", heading(&COLUMNS));
+    let mut table = MeasurementTable::new(&COLUMNS);
     for stream in streams() {
         let stream = stream?;
         for setting in SETTINGS {
-            let measured = measure(&stream, setting)?;
-            eprintln!("{}", row(&COLUMNS, &measured));
-            all.push(measured);
+            table.push(measure(&stream, setting)?);
         }
     }
-    println!("{}", serde_json::to_string_pretty(&all)?);
-    Ok(())
+    table.print()
 }
 
-const COLUMNS: [TableColumn; 11] = [
+const COLUMNS: [TableColumn; 10] = [
     ("stream", "stream", 20),
     ("setting", "setting", 7),
     ("lists", "lists", 5),
@@ -40,7 +36,6 @@ const COLUMNS: [TableColumn; 11] = [
     ("ratio", "ratio", 6),
     ("mean_error", "error", 6),
     ("untrue", "untrue", 6),
-    ("held", "held", 5),
 ];
 
 fn measure(stream: &RealStream, setting: ReleaseSetting) -> frostpane::Result<Value> {
@@ -73,8 +68,6 @@ fn measure(stream: &RealStream, setting: ReleaseSetting) -> frostpane::Result<Va
         "ratio": (error_of_run > 0.0).then(|| widest / error_of_run),
         "mean_error": (listed > 0.0).then(|| sum(|found| found.errors) / listed),
         "untrue": sum(|found| f64::from(found.untrue)) / runs,
-        "broken": sum(|found| f64::from(found.broken)) / runs,
-        "held": sum(|found| f64::from(found.held)) / runs,
     }))
 }
 
@@ -94,17 +87,8 @@ fn run_once(
     let full = lists.into_iter().skip(SLIDES as usize - 1);
     full.map(|list| {
         let list = list?;
-        let found = ReleaseJudge::of_covered(stream.truth(places(&list, first))).findings(&list);
+        let found = ReleaseJudge::of_exact_counts(stream.truth(places(&list, first))).findings(&list);
         Ok((list, found))
     })
     .collect()
-}
-
-/// The events that a release covers if the first one fed is `first`.
-fn places(list: &Release<Bytes>, first: usize) -> std::ops::Range<usize> {
-    let place = |edge| match edge {
-        Some(Edge::Event(event)) => first + event as usize,
-        _ => first,
-    };
-    place(list.window.from)..place(list.window.to)
 }

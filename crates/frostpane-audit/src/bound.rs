@@ -11,7 +11,7 @@ pub fn low(hits: u64, runs: u64, failure: f64) -> f64 {
         return 0.0;
     }
     let (hits, misses) = (hits as f64, (runs - hits) as f64);
-    bisect(|p| regularised(p, hits, misses + 1.0) < failure).0
+    bisect((0.0, 1.0), HALVINGS, |p| regularised(p, hits, misses + 1.0) < failure).0
 }
 
 /// The largest probability that `hits` of `runs` are compatible with, but for a chance of `failure`.
@@ -20,13 +20,16 @@ pub fn high(hits: u64, runs: u64, failure: f64) -> f64 {
         return 1.0;
     }
     let (hits, misses) = (hits as f64, (runs - hits) as f64);
-    bisect(|p| 1.0 - regularised(p, hits + 1.0, misses) > failure).1
+    bisect((0.0, 1.0), HALVINGS, |p| 1.0 - regularised(p, hits + 1.0, misses) > failure).1
 }
 
 /// Both ends of the interval in which a condition ceases to hold.
-fn bisect(holds: impl Fn(f64) -> bool) -> (f64, f64) {
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..HALVINGS {
+pub(crate) fn bisect(
+    (mut low, mut high): (f64, f64),
+    halvings: u32,
+    holds: impl Fn(f64) -> bool,
+) -> (f64, f64) {
+    for _ in 0..halvings {
         let middle = (low + high) / 2.0;
         if holds(middle) { low = middle } else { high = middle }
     }

@@ -5,14 +5,14 @@ use std::error::Error;
 use frostpane::testing::audit::Mutant;
 
 use crate::exact::Loss;
-use crate::outcome::{Outcome, Side};
+use crate::outcome::{NeighbourSide, TrialOutcome};
 use crate::setting::Setting;
 
 /// A result of running a mechanism.
 pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Runs a mechanism on one of the two streams.
-pub type Trial = Box<dyn Fn(Side) -> Result<Outcome> + Send + Sync>;
+pub type Trial = Box<dyn Fn(NeighbourSide) -> Result<TrialOutcome> + Send + Sync>;
 
 /// The method of a check.
 #[derive(Clone, Copy)]
@@ -54,45 +54,30 @@ pub struct Check {
     pub method: Method,
 }
 
+/// A check of Frostpane by running it, with so many runs relative to a cheap check.
+pub const fn sampled(
+    name: &'static str,
+    about: &'static str,
+    setting: Setting,
+    effort: f64,
+    prepare: fn(&Setting, Option<Mutant>) -> Result<Trial>,
+) -> Check {
+    let method = Method::Sampled { prepare, effort };
+    Check { name, about, whose: Claimant::Frostpane, setting, share: 1.0, method }
+}
+
+/// A check of Frostpane by calculation.
+pub const fn exact(
+    name: &'static str,
+    about: &'static str,
+    setting: Setting,
+    calculate: fn(&Setting, Option<Mutant>) -> Result<Loss>,
+) -> Check {
+    let method = Method::Exact(calculate);
+    Check { name, about, whose: Claimant::Frostpane, setting, share: 1.0, method }
+}
+
 impl Check {
-    /// A check of Frostpane by running it.
-    pub const fn sampled(
-        name: &'static str,
-        about: &'static str,
-        setting: Setting,
-        prepare: fn(&Setting, Option<Mutant>) -> Result<Trial>,
-    ) -> Self {
-        Self {
-            name,
-            about,
-            whose: Claimant::Frostpane,
-            setting,
-            share: 1.0,
-            method: Method::Sampled { prepare, effort: 1.0 },
-        }
-    }
-
-    /// A check of Frostpane by calculation.
-    pub const fn exact(
-        name: &'static str,
-        about: &'static str,
-        setting: Setting,
-        calculate: fn(&Setting, Option<Mutant>) -> Result<Loss>,
-    ) -> Self {
-        Self {
-            method: Method::Exact(calculate),
-            ..Self::sampled(name, about, setting, |_, _| Err("nothing to run".into()))
-        }
-    }
-
-    /// Multiplies the runs of a cheap check.
-    pub const fn with_effort(self, effort: f64) -> Self {
-        match self.method {
-            Method::Sampled { prepare, .. } => Self { method: Method::Sampled { prepare, effort }, ..self },
-            Method::Exact(_) => self,
-        }
-    }
-
     /// Sets the share of epsilon that the observed output may cost.
     pub const fn costing(self, share: f64) -> Self {
         Self { share, ..self }

@@ -6,6 +6,7 @@ use frostpane::testing::audit::{Audit, Mutant, Unnoised};
 use frostpane::testing::{Noise, Threshold};
 use frostpane::{Norm, Window};
 
+use crate::bound::bisect;
 use crate::check::Result;
 use crate::setting::{KeyDomain, Setting};
 
@@ -160,12 +161,7 @@ impl Moves {
         if never > delta {
             return f64::INFINITY;
         }
-        let (mut low, mut high) = (0.0, 100.0);
-        for _ in 0..HALVINGS {
-            let middle = (low + high) / 2.0;
-            if beyond(middle) > delta { low = middle } else { high = middle }
-        }
-        low
+        bisect((0.0, 100.0), HALVINGS, |epsilon| beyond(epsilon) > delta).0
     }
 }
 
@@ -178,7 +174,11 @@ fn shown(one: u64, other: u64, threshold: &Threshold) -> Vec<(f64, f64)> {
         0 => 0.0,
         count => tail(noise, value as i64 - count as i64),
     };
-    let at_least = |value: u64| (reaches(one, value), reaches(other, value));
+    outcomes(least, most, |value| (reaches(one, value), reaches(other, value)))
+}
+
+/// The probabilities of all values from `least` to `most`, all below as one outcome and all from `most` on as another.
+fn outcomes(least: u64, most: u64, at_least: impl Fn(u64) -> (f64, f64)) -> Vec<(f64, f64)> {
     let hidden = at_least(least);
     let mut outcomes = vec![(1.0 - hidden.0, 1.0 - hidden.1), at_least(most)];
     for value in least..most {
@@ -199,15 +199,8 @@ fn differs_beyond(noise: &Noise) -> u64 {
 /// The probabilities of all outcomes of a number that is always released, with Laplace noise.
 fn said((one, other): (u64, u64), noise: &Noise) -> Vec<(f64, f64)> {
     let reaches = |number: u64, value: u64| tail(noise, value as i64 - number as i64);
-    let at_least = |value: u64| (reaches(one, value), reaches(other, value));
-    let (least, most) = (one.min(other), one.max(other));
-    let below = at_least(least + 1);
-    let mut outcomes = vec![(1.0 - below.0, 1.0 - below.1), at_least(most.max(least + 1))];
-    for value in least + 1..most {
-        let (here, next) = (at_least(value), at_least(value + 1));
-        outcomes.push((here.0 - next.0, here.1 - next.1));
-    }
-    outcomes
+    let least = one.min(other) + 1;
+    outcomes(least, one.max(other).max(least), |value| (reaches(one, value), reaches(other, value)))
 }
 
 /// `Pr[X >= m]`.

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use crate::check::Check;
-use crate::tally::Tally;
+use crate::tally::OutcomeTally;
 
 /// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -42,7 +42,7 @@ pub struct Finding {
     pub streams: Option<String>,
     /// All runs, for plots.
     #[serde(skip)]
-    pub tally: Tally,
+    pub tally: OutcomeTally,
 }
 
 /// Rounding of a calculated bound.
@@ -63,7 +63,7 @@ impl Finding {
             runs: 0,
             verdict: if at_least > epsilon * (1.0 + ROUNDING) { Verdict::Violated } else { Verdict::Stood },
             streams: None,
-            tally: Tally::default(),
+            tally: OutcomeTally::default(),
         }
     }
 }

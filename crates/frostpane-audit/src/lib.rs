@@ -27,6 +27,6 @@ pub use checks::all;
 pub use checks::caught_by;
 pub use finding::{Finding, Verdict};
 pub use frostpane::testing::audit::Mutant;
-pub use outcome::{Outcome, Side};
+pub use outcome::{NeighbourSide, TrialOutcome};
 pub use run::Audit;
 pub use setting::{Deployment, KeyDomain, Setting};

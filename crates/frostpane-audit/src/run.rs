@@ -7,8 +7,8 @@ use frostpane::testing::audit::Mutant;
 
 use crate::check::{Check, Method, Result, Trial};
 use crate::finding::Finding;
-use crate::outcome::Side;
-use crate::tally::Tally;
+use crate::outcome::NeighbourSide;
+use crate::tally::OutcomeTally;
 
 /// Runs of a cheap check on each stream, in a short and in a full audit.
 const SHORT: f64 = 6_000.0;
@@ -68,13 +68,13 @@ impl Audit {
 }
 
 /// Runs a trial so many times on each stream.
-pub fn tally(trial: &Trial, runs: u64, progress: &(impl Fn(f64) + Sync)) -> Result<Tally> {
+pub fn tally(trial: &Trial, runs: u64, progress: &(impl Fn(f64) + Sync)) -> Result<OutcomeTally> {
     let workers = thread::available_parallelism().map_or(1, usize::from) as u64;
     let done = AtomicU64::new(0);
-    let work = &|worker: u64| -> Result<Tally> {
-        let mut tally = Tally::default();
+    let work = &|worker: u64| -> Result<OutcomeTally> {
+        let mut tally = OutcomeTally::default();
         for _ in (worker..runs).step_by(workers as usize) {
-            for side in Side::BOTH {
+            for side in NeighbourSide::BOTH {
                 tally.add(side, trial(side)?);
             }
             progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f64 / runs as f64);
@@ -83,7 +83,7 @@ pub fn tally(trial: &Trial, runs: u64, progress: &(impl Fn(f64) + Sync)) -> Resu
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || work(worker))).collect();
-        let mut all = Tally::default();
+        let mut all = OutcomeTally::default();
         for thread in threads {
             all.merge(thread.join().map_err(|_| "a run of the mechanism panicked")??);
         }

@@ -40,17 +40,17 @@ pub struct Deployment {
     pub delta: Option<f64>,
 }
 
+/// Open keys.
+pub const fn open(norm: Norm, epsilon: f64, delta: f64) -> Setting {
+    Setting { keys: KeyDomain::Open, norm, epsilon, delta }
+}
+
+/// Declared keys.
+pub const fn declared(norm: Norm, epsilon: f64) -> Setting {
+    Setting { keys: KeyDomain::Declared, norm, epsilon, delta: 0.0 }
+}
+
 impl Setting {
-    /// Open keys.
-    pub const fn open(norm: Norm, epsilon: f64, delta: f64) -> Self {
-        Self { keys: KeyDomain::Open, norm, epsilon, delta }
-    }
-
-    /// Declared keys.
-    pub const fn declared(norm: Norm, epsilon: f64) -> Self {
-        Self { keys: KeyDomain::Declared, norm, epsilon, delta: 0.0 }
-    }
-
     /// Applies the parameters of a deployment; none if it has other keys or another norm.
     pub fn with(self, deployment: &Deployment) -> Option<Self> {
         if deployment.keys.is_some_and(|keys| keys != self.keys)

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::bound;
-use crate::outcome::{Outcome, Side};
+use crate::outcome::{NeighbourSide, TrialOutcome};
 
 /// Counted runs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct OutcomeTally {
     labels: BTreeMap<i64, [u64; 2]>,
     shown: BTreeMap<i64, [u64; 2]>,
     runs: [u64; 2],
@@ -15,14 +15,14 @@ pub struct Tally {
 
 /// An event: a set of outcomes, and the stream on which they are likelier.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Event {
+pub struct OutcomeSet {
     labels: Vec<i64>,
-    likelier: Side,
+    likelier: NeighbourSide,
 }
 
-impl Tally {
+impl OutcomeTally {
     /// Adds a run.
-    pub fn add(&mut self, side: Side, outcome: Outcome) {
+    pub fn add(&mut self, side: NeighbourSide, outcome: TrialOutcome) {
         self.labels.entry(outcome.label).or_default()[side as usize] += 1;
         self.shown.entry(outcome.shown).or_default()[side as usize] += 1;
         self.runs[side as usize] += 1;
@@ -50,10 +50,10 @@ impl Tally {
     }
 
     /// The event with the best bound on these runs, to be counted on others.
-    pub fn choose(&self, delta: f64, failure: f64) -> Event {
-        let mut best = (0.0, Event { labels: Vec::new(), likelier: Side::One });
+    pub fn choose(&self, delta: f64, failure: f64) -> OutcomeSet {
+        let mut best = (0.0, OutcomeSet { labels: Vec::new(), likelier: NeighbourSide::One });
         for order in self.orders() {
-            for likelier in Side::BOTH {
+            for likelier in NeighbourSide::BOTH {
                 let (first, second) = (likelier as usize, 1 - likelier as usize);
                 let mut hits = [0, 0];
                 for (taken, label) in order.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Tally {
                     let epsilon = bound::epsilon(hits, self.runs(), delta, failure);
                     if epsilon > best.0 {
                         let labels = order[..=taken].to_vec();
-                        best = (epsilon, Event { labels, likelier });
+                        best = (epsilon, OutcomeSet { labels, likelier });
                     }
                 }
             }
@@ -88,7 +88,7 @@ impl Tally {
     }
 
     /// The least epsilon compatible with an event that was chosen on other runs.
-    pub fn bound(&self, event: &Event, delta: f64, failure: f64) -> f64 {
+    pub fn bound(&self, event: &OutcomeSet, delta: f64, failure: f64) -> f64 {
         let sum = |side: usize| event.labels.iter().map(|label| self.hits(*label, side)).sum();
         let (first, second) = (event.likelier as usize, 1 - event.likelier as usize);
         bound::epsilon([sum(first), sum(second)], self.runs(), delta, failure)
@@ -103,11 +103,11 @@ impl Tally {
 mod tests {
     use super::*;
 
-    fn tally(counts: &[(i64, [u64; 2])]) -> Tally {
-        let mut tally = Tally::default();
+    fn tally(counts: &[(i64, [u64; 2])]) -> OutcomeTally {
+        let mut tally = OutcomeTally::default();
         for (label, counts) in counts {
-            for side in Side::BOTH {
-                (0..counts[side as usize]).for_each(|_| tally.add(side, Outcome::number(*label)));
+            for side in NeighbourSide::BOTH {
+                (0..counts[side as usize]).for_each(|_| tally.add(side, TrialOutcome::number(*label)));
             }
         }
         tally
@@ -118,9 +118,9 @@ mod tests {
         let counts = [(1, [500, 480]), (2, [300, 20]), (3, [200, 500])];
         let event = tally(&counts).choose(0.0, 0.01);
         assert_eq!(event.labels, [2]);
-        assert_eq!(event.likelier, Side::One);
+        assert_eq!(event.likelier, NeighbourSide::One);
         let turned = counts.map(|(label, [one, other])| (label, [other, one]));
-        assert_eq!(tally(&turned).choose(0.0, 0.01).likelier, Side::Other);
+        assert_eq!(tally(&turned).choose(0.0, 0.01).likelier, NeighbourSide::Other);
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use frostpane::Norm;
 use frostpane::testing::{Entropy, OsEntropy};
-use frostpane_audit::check::{Result, Trial};
+use frostpane_audit::check::{Result, Trial, sampled};
 use frostpane_audit::run::tally;
-use frostpane_audit::{Audit, Check, Method, Mutant, Outcome, Setting, Side, all};
+use frostpane_audit::setting::declared;
+use frostpane_audit::{Audit, Check, Method, Mutant, NeighbourSide, Setting, TrialOutcome, all};
 
 fn short() -> Audit {
     let sampled = all().iter().filter(|check| check.is_sampled()).count();
@@ -27,13 +28,13 @@ fn most_alarms(runs: u64, chance: f64, false_alarm: f64) -> u64 {
 
 /// Twenty random outcomes, independent of the stream.
 fn blind(_: &Setting, _: Option<Mutant>) -> Result<Trial> {
-    Ok(Box::new(|_| Ok(Outcome::number(OsEntropy::new().below(20)? as i64))))
+    Ok(Box::new(|_| Ok(TrialOutcome::number(OsEntropy::new().below(20)? as i64))))
 }
 
 /// A bound above 0 has a chance below 5e-4 in each of 20 audits; one above 0.02, far less than 1e-6 in all.
 #[test]
 fn a_mechanism_that_ignores_its_input_loses_nothing() {
-    let check = Check::sampled("blind", "nothing", Setting::declared(Norm::L1, 1.0), blind);
+    let check = sampled("blind", "nothing", declared(Norm::L1, 1.0), 1.0, blind);
     for _ in 0..20 {
         let finding = short().run(&check, &|_| {}).unwrap();
         assert!(finding.at_least < 0.02, "{}", finding.at_least);
@@ -48,9 +49,9 @@ fn randomised_response(_: &Setting, _: Option<Mutant>) -> Result<Trial> {
     Ok(Box::new(move |side| {
         let mut entropy = OsEntropy::new();
         let truly = (entropy.word()? as f64 / 2_f64.powi(64)) < chance;
-        let half = u64::from((side == Side::One) == truly);
+        let half = u64::from((side == NeighbourSide::One) == truly);
         let outcome = half + 2 * entropy.below(OUTCOMES / 2)?;
-        Ok(Outcome::number(outcome as i64))
+        Ok(TrialOutcome::number(outcome as i64))
     }))
 }
 
@@ -89,8 +90,8 @@ fn the_sound_mechanism_raises_no_more_alarms_than_stated() {
 /// With so many rare outcomes, an event that is counted on the runs that it was chosen on would always alarm.
 #[test]
 fn choosing_the_event_raises_no_alarm() {
-    let setting = Setting::declared(Norm::L1, 1.0);
-    assert_few_alarms(&Check::sampled("randomised", "choosing", setting, randomised_response), 500);
+    let setting = declared(Norm::L1, 1.0);
+    assert_few_alarms(&sampled("randomised", "choosing", setting, 1.0, randomised_response), 500);
 }
 
 #[test]

@@ -2,12 +2,11 @@
 //! It is no interface for others.
 
 mod args;
-mod atomic_file;
 mod commands;
 mod events;
 mod failure;
-mod guarantee;
-mod report;
+mod output;
+mod output_file;
 mod screen;
 mod settings;
 mod terminal;

@@ -7,25 +7,22 @@ use std::ops::Deref;
 
 use anstyle::{AnsiColor, Style};
 use frostpane::{Key, Release};
-use frostpane_render::{FILE_WIDTH, Layout, Styles};
+use frostpane_render::{FILE_WIDTH, Styles, TextLayout};
 
 /// The height of files and pipes.
 const FILE_HEIGHT: usize = 40;
 /// The number of rows that leave the guarantee in sight.
 const ROWS_ON_A_TERMINAL: u64 = 25;
 
-/// The size and the styles of an output.
 pub struct Screen {
-    /// The height in lines.
     pub height: usize,
-    pub layout: Layout,
+    pub layout: TextLayout,
 }
 
-/// A screen is a layout with a height.
 impl Deref for Screen {
-    type Target = Layout;
+    type Target = TextLayout;
 
-    fn deref(&self) -> &Layout {
+    fn deref(&self) -> &TextLayout {
         &self.layout
     }
 }
@@ -44,7 +41,7 @@ impl Screen {
             .unwrap_or(FILE_WIDTH);
         Self {
             height: measured.map_or(FILE_HEIGHT, |(_, height)| height.0.into()),
-            layout: Layout { width, styles: if in_colour { coloured() } else { Styles::default() } },
+            layout: TextLayout { width, styles: if in_colour { coloured() } else { Styles::default() } },
         }
     }
 }

@@ -7,9 +7,8 @@ use parquet::data_type::{ByteArrayType, FixedLenByteArrayType, Int32Type, Int64T
 use serde_json::Value;
 
 use crate::common::{
-    EXACT, exact, folder, frostpane, heavy,
+    exact, folder, heavy,
     parquet_file::{self, column},
-    stderr, stdout, words,
 };
 
 const EVENTS: i64 = 1_000;
@@ -61,47 +60,6 @@ fn columns_are_separated_as_told_or_as_a_header_shows() {
     let options = ["--format", "tsv", "--delimiter", ";", "--time", "1", "--key", "2"];
     let release = exact(&[&WINDOW[..], &options].concat(), &unquoted);
     assert_eq!(heavy(&release)[1], ("a:b|c, \"d\"".to_owned(), 58), "TSV has no quotes");
-}
-
-/// Every line but the first has commas, and the first may have anything: it is an event.
-#[test]
-fn what_separates_columns_is_never_taken_from_an_event() {
-    for first in ["1,x", "1;x", "1|x|y", "1\tx", "at;key", "\"1;x"] {
-        let events = [first.as_bytes(), b"\n", &b"1,elm\n".repeat(999)].concat();
-        let release = exact(&["--format", "csv", "--key", "2"], &events);
-        assert_eq!(release["window"]["events"], 1_000, "{first}");
-        assert_eq!(heavy(&release), [("elm".to_owned(), 999)], "{first}");
-    }
-}
-
-#[test]
-fn times_are_read_in_every_way_that_they_are_written() {
-    let expected = expected();
-    let date = |time: i64, format: &str| {
-        let time = jiff::Timestamp::from_second(time).unwrap();
-        jiff::fmt::strtime::format(format, &time.to_zoned(jiff::tz::TimeZone::UTC)).unwrap()
-    };
-    for (format, option) in [
-        ("%s", None),
-        ("%Y-%m-%dT%H:%M:%SZ", None),
-        ("%Y-%m-%d %H:%M:%S", None),
-        ("%Y-%m-%dT%H:%M:%S[Etc/UTC]", None),
-        ("%Y-%m-%dT%H:%M:%S+00:00[UTC]", None),
-        ("%Y%m%d%H%M%S", None),
-        ("%Y%m%dT%H%M%S", None),
-        ("%d/%b/%Y:%H:%M:%S +0000", None),
-        ("%d.%m.%Y %H:%M:%S", Some("%d.%m.%Y %H:%M:%S")),
-        ("%m/%d/%y %I:%M:%S %p", Some("%m/%d/%y %I:%M:%S %p")),
-        ("%s", Some("unix")),
-        ("%s000", Some("millis")),
-        ("%s000000", Some("micros")),
-        ("%s000000000", Some("nanos")),
-    ] {
-        let events = lines(|time, key| format!("{}\t{key}", date(time, format)));
-        let mut options = vec!["--format", "tsv", "--time", "1", "--key", "2"];
-        options.extend(option.map(|option| ["--time-format", option]).into_iter().flatten());
-        assert_eq!(exact(&[&WINDOW[..], &options].concat(), &events), expected, "{format} {option:?}");
-    }
 }
 
 #[test]
@@ -200,26 +158,6 @@ fn folders_are_read_whole_and_their_names_are_columns() {
     let pattern = root.join("csv/*/country=*");
     let by_pattern = ["--key", "city", "--time", "at", "--window", "1h", pattern.to_str().unwrap()];
     assert_eq!(heavy(&exact(&by_pattern, b"")), [("x".to_owned(), 1_000)], "folders that match");
-}
-
-#[test]
-fn lines_that_repeat_the_header_are_events_without_a_key() {
-    let part = [b"at,key\n".to_vec(), b"1700000000,elm\n".repeat(300)].concat();
-    for options in [
-        &["--format", "csv", "--key", "key"][..],
-        &["--format", "csv", "--key", "2", "--header"],
-        &words("--format csv --key key --time at --window 1h"),
-        &["--format", "csv", "--key", "key", "--multiline"],
-    ] {
-        let marked = [b"\xef\xbb\xbf".to_vec(), part.clone()].concat();
-        let output = frostpane(&[&EXACT[..], options].concat(), &[&marked[..], &part, &marked].concat());
-        let release: Value = serde_json::from_str(&stdout(&output)).unwrap();
-        assert_eq!(release["window"]["events"], 902, "{options:?}");
-        assert_eq!(heavy(&release), [("elm".to_owned(), 900)], "{options:?}");
-        let told = stderr(&output);
-        assert!(told.contains("2 lines repeat the header"), "{told}");
-        assert!(!told.contains("could not be read"), "{told}");
-    }
 }
 
 /// One column of every kind, all with the same value in each row but for the first, which counts the seconds.

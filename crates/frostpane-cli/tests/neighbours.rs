@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,9 +17,9 @@ use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use serde_json::{Map, Value};
 
 use crate::common::{
-    frostpane,
+    folder, frostpane, gzip, heavy,
     parquet_file::{self, column, column_of},
-    releases, words,
+    releases, words, zstd,
 };
 
 /// So many pairs are tried in any case, and then as many as there is time for.
@@ -359,12 +359,8 @@ impl Setting {
             _ => self.lines(keys),
         };
         match self.packing {
-            "gzip" => {
-                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-                encoder.write_all(&plain).unwrap();
-                encoder.finish().unwrap()
-            }
-            "zstd" => zstd::encode_all(&plain[..], 1).unwrap(),
+            "gzip" => gzip(&plain),
+            "zstd" => zstd(&plain),
             _ => plain,
         }
     }
@@ -689,8 +685,7 @@ fn undated(page: &str) -> String {
 }
 
 fn counts(release: &Value) -> BTreeMap<String, i64> {
-    let heavy = release["heavy"].as_array().unwrap().iter();
-    heavy.map(|heavy| (heavy["key"].as_str().unwrap().to_owned(), heavy["count"].as_i64().unwrap())).collect()
+    heavy(release).into_iter().map(|(key, count)| (key, count as i64)).collect()
 }
 
 impl fmt::Display for Pair {
@@ -714,24 +709,6 @@ impl fmt::Display for Pair {
     }
 }
 
-/// A folder for one thread, removed when it is done.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(number: usize) -> Self {
-        let name = format!("neighbours-{}-{number}", std::process::id());
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn another_key_in_one_event_moves_two_counts_by_one_and_nothing_else() {
     let seconds = if std::env::var_os("FROSTPANE_LONG").is_some() { 600 } else { 30 };
@@ -739,14 +716,14 @@ fn another_key_in_one_event_moves_two_counts_by_one_and_nothing_else() {
     let next = AtomicU64::new(0);
     let threads = thread::available_parallelism().map_or(2, usize::from);
     let try_pairs = |thread: usize| {
-        let folder = Folder::new(thread);
+        let folder = folder(&format!("neighbours-{thread}"));
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= LEAST_PAIRS && Instant::now() > end {
                 return;
             }
             let pair = Pair::new(number);
-            if let Err(fault) = pair.fault(&folder.0) {
+            if let Err(fault) = pair.fault(&folder) {
                 panic!("{fault}\n{pair}");
             }
         }

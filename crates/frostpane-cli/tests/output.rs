@@ -81,34 +81,6 @@ fn what_is_for_the_operator_is_in_nothing_that_is_published() {
 }
 
 #[test]
-fn an_empty_list_is_explained_in_its_guarantee() {
-    let file = temporary("empty-guarantee.txt", b"");
-    let output = list(&["--csv", "--guarantee", file.to_str().unwrap()], b"elm\noak\n");
-    assert_eq!(stdout(&output), "key,count,low,high\n");
-    let guarantee = std::fs::read_to_string(&file).unwrap();
-    assert_contains(&guarantee, "Nothing is listed: no key was frequent enough.");
-}
-
-#[test]
-fn a_guarantee_that_cannot_be_written_is_refused_before_events_are_read() {
-    let output = list(&["--csv", "--guarantee", "no/such/guarantee.txt"], &trees());
-    assert_eq!(output.status.code(), Some(1));
-    assert_eq!(
-        text(&output.stderr),
-        "frostpane: cannot write the guarantee no/such/guarantee.txt: there is no such directory: make it, or give another name\n"
-    );
-    assert!(output.stdout.is_empty());
-}
-
-#[test]
-fn csv_and_json_exclude_each_other() {
-    let output = list(&["--csv", "--json"], b"");
-    assert_eq!(output.status.code(), Some(2));
-    let told = text(&output.stderr);
-    assert!(told.contains("'--csv' cannot be used with '--json'"), "{told}");
-}
-
-#[test]
 fn rows_cut_the_table_and_nothing_else() {
     let with = |more: &[&str]| stdout(&list(&[&EXACT[..], &["--rows", "1"], more].concat(), &trees()));
     let table = with(&[]);
@@ -135,25 +107,6 @@ fn a_table_fits_its_columns() {
         assert!(table.contains("a very lo") && table.contains('…'), "{table}");
     }
     assert_eq!(at("no number"), at("100"), "files and pipes have 100 columns");
-}
-
-#[test]
-fn bars_take_what_short_keys_leave() {
-    for (columns, longest) in [("20", 10), ("60", 30), ("80", 40), ("200", 40)] {
-        let mut command = command(&[&["list"], &EXACT[..]].concat());
-        let table = stdout(&run(command.env("COLUMNS", columns), &trees()));
-        assert_eq!(bars(&table)[0], longest, "{columns}: {table}");
-    }
-}
-
-#[test]
-fn wide_characters_are_cut_by_columns() {
-    let keys = lines(&[(&"東京".repeat(40), 3_000)]);
-    let mut command = command(&[&["list"], &EXACT[..]].concat());
-    let table = stdout(&run(command.env("COLUMNS", "60"), &keys));
-    let row = table.lines().find(|line| line.contains('█')).unwrap();
-    let columns = row.chars().count() + row.matches(['東', '京']).count();
-    assert!((59..=60).contains(&columns), "{row}");
 }
 
 #[test]
@@ -249,21 +202,6 @@ fn a_stream_shorter_than_the_window_is_told() {
              from 2026-03-02T00:00:00Z up to 2026-03-02T23:52:38Z; if there are events before, give them too"]
     );
     assert!(warnings(&list(&by_clock("1d"), day.as_bytes())).is_empty());
-}
-
-#[test]
-fn a_list_that_is_mostly_noise_is_told() {
-    let numbers: String = (0..5_000).map(|i| format!("{}\n", i % 10)).collect();
-    let options = ["--keys", "0..1000000", "--alpha", "0.0001", "--window", "5000"];
-    let told = warnings(&list(&options, numbers.as_bytes()));
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(
-        told[0].ends_with(
-            "listed keys may be there because of noise alone (their interval begins at 0); \
-             list fewer, with a larger --alpha or with --top, or declare fewer keys"
-        ),
-        "{told:?}"
-    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -290,10 +290,6 @@ fn with_scratch(args: &[&str], scratch: &Path) -> std::process::Command {
     command
 }
 
-fn is_empty(folder: &Path) -> bool {
-    names(folder).is_empty()
-}
-
 #[test]
 fn many_users_go_through_the_disk_and_leave_nothing_there() {
     let folder = folder("people-disk");
@@ -301,7 +297,7 @@ fn many_users_go_through_the_disk_and_leave_nothing_there() {
     fs::create_dir(&scratch).unwrap();
     let file = crowd(&folder);
     let args = list(&[text(&file)], &["--all", "--json", "--memory", "20MB"]);
-    let output: Output = run(&mut with_scratch(&args, &scratch), b"");
+    let output = run(&mut with_scratch(&args, &scratch), b"");
     let release: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let listed = heavy(&release);
     assert_eq!(listed.len(), 3, "{release}");
@@ -309,16 +305,12 @@ fn many_users_go_through_the_disk_and_leave_nothing_there() {
         // Whoever went to disk is counted too, and once.
         assert!((199_900..=200_100).contains(&count), "{key}: {count}");
     }
-    assert!(is_empty(&scratch));
+    assert!(names(&scratch).is_empty());
     let nowhere = folder.join("nowhere");
     let refused = run(&mut with_scratch(&args, &nowhere), b"");
     assert_eq!(refused.status.code(), Some(1), "so there was something to write");
-    assert!(stdout_of(&refused).is_empty());
+    assert!(refused.stdout.is_empty());
     assert!(!stderr(&refused).contains("user-with-a-long-name"), "{}", stderr(&refused));
-}
-
-fn stdout_of(output: &Output) -> &[u8] {
-    &output.stdout
 }
 
 /// True if a program has a file open in a folder, with a name or without.
@@ -345,7 +337,7 @@ fn a_program_that_is_killed_leaves_nothing_on_the_disk() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(is_empty(&scratch), "{:?}", names(&scratch));
+    assert_eq!(names(&scratch), Vec::<String>::new());
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! `frostpane plan` on the real executable.
 
-use std::path::Path;
-
 use crate::common::{assert_contains, frostpane, stderr, stdout, words};
 use serde_json::Value;
 
@@ -157,29 +155,6 @@ fn a_list_at_every_slide_says_of_itself_what_its_plan_said() {
     }
 }
 
-/// By count to the digit; by time as far as can be foreseen, and within what the plan says beyond that.
-#[test]
-fn lists_of_real_streams_say_of_themselves_what_their_plans_said() {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    for (name, count, time, slide) in
-        [("nycflights_dest", "100000", "30d", "1d"), ("homebrew_formula", "200000", "1095d", "30d")]
-    {
-        let file = data.join(format!("{name}.tsv.zst"));
-        let Some(file) = file.to_str().filter(|_| file.exists()) else {
-            eprintln!("skipped: no {name} at {}", file.display());
-            continue;
-        };
-        let windows = [(&["--window", count][..], true), (&["--window", time, "--slide", slide], false)];
-        for ((window, by_count), (list, budget)) in windows.iter().zip([(1, 0), (3, 1)]) {
-            let options = [window, LISTS[list], BUDGETS[budget]].concat();
-            let read = ["list", "--json", "--key", "2", "--time", "1", file];
-            let release = crate::common::json(&[&read, &options[..]].concat(), b"");
-            let case = format!("{name} {}", options.join(" "));
-            assert_foreseen(&release, &plan_of(&release, &options), *by_count, &case);
-        }
-    }
-}
-
 #[test]
 fn plain_counting_shows_what_bounded_memory_costs() {
     let exact = json(&["--all"]);
@@ -254,38 +229,4 @@ fn a_specification_of_a_list_at_every_slide_is_planned_as_one() {
     assert!(stderr(&several).contains("2 windows were given, but a list at every slide has one"));
     let alone = frostpane(&["plan", "--horizon", "1000"], b"");
     assert!(stderr(&alone).contains("are about a list at every slide: plan it with --watch"));
-}
-
-#[test]
-fn every_wrong_request_ends_with_one_sentence_that_says_what_to_do() {
-    for (args, code, expected) in [
-        (&["--window", "30d"][..], 1, "say how many to expect, with --events"),
-        (
-            &["--memory", "6MB"],
-            1,
-            "a memory of 6.0 MB is too small for this window and alpha: give at least ",
-        ),
-        (&["--all", "--memory", "6MB"], 1, "a memory of 6.0 MB is too small for this window: give at least "),
-        (&["--memory", "much"], 2, "give a size such as 64MB, 1.5GB or 64MiB"),
-        (&["--epsilon", "-1"], 1, "epsilon is -1, but must be above 0"),
-        (&["--epsilon", "NaN"], 1, "epsilon is NaN, but must be above 0"),
-        (&["--epsilon", "2000000"], 1, "can be at most 1000000"),
-        (&["--alpha", "0"], 1, "alpha is 0, but must be above 0 and below 1"),
-        (&["--delta", "0"], 1, "declare the keys, or allow a small delta"),
-        (
-            &["--slide", "2000000"],
-            1,
-            "the slide is 2000000 events, but must be above 0 and at most the window's 1000000 events",
-        ),
-    ] {
-        for command in ["plan", "list"] {
-            let output = frostpane(&[&[command], args].concat(), b"1\n");
-            if command == "list" && expected.contains("--events") {
-                continue;
-            }
-            assert_eq!(output.status.code(), Some(code), "{command} {args:?}: {}", stderr(&output));
-            assert!(stderr(&output).contains(expected), "{command} {args:?}: {}", stderr(&output));
-            assert!(output.stdout.is_empty());
-        }
-    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 
 use crate::common::{
-    assert_contains, assert_told, browser, command, folder, frostpane, names, run, stderr, stdout,
+    assert_contains, browser, command, folder, frostpane, names, page_data, releases, stderr, stdout,
 };
 use serde_json::Value;
 
@@ -18,11 +18,6 @@ fn events() -> Vec<u8> {
 }
 
 const COLUMNS: [&str; 7] = ["list", "--key", "2", "--time", "1", "--format", "tsv"];
-
-fn data(page: &str) -> Value {
-    let (_, rest) = page.split_once("id=\"frostpane-releases\">").unwrap();
-    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
-}
 
 /// Runs `list` with a report, and returns the page, what was written and what was told.
 fn report(name: &str, options: &[&str], input: &[u8]) -> (String, String, String) {
@@ -39,7 +34,7 @@ fn report(name: &str, options: &[&str], input: &[u8]) -> (String, String, String
 fn the_page_has_the_release_that_is_written() {
     let (page, json, told) = report("json", &["--window", "4000", "--json"], &events());
     let release: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(data(&page), Value::Array(vec![release.clone()]));
+    assert_eq!(page_data(&page), std::slice::from_ref(&release));
     assert!(told.contains("frostpane: the report is in ") && told.contains("r.html"), "{told}");
     let heavy = release["heavy"].as_array().unwrap();
     assert_eq!(heavy.len(), 4);
@@ -74,19 +69,6 @@ fn the_page_comes_beside_a_table_or_csv() {
 }
 
 #[test]
-fn a_page_is_called_what_it_was_told() {
-    let options = ["--window", "4000", "--title", "Trees & <shrubs>", "--source", "a walk"];
-    let (page, _, _) = report("title", &options, &events());
-    assert!(page.contains("<h1>Trees &amp; &lt;shrubs&gt;</h1>"), "{page}");
-    assert!(page.contains("Source: a walk<br>\nMade on "), "{page}");
-    for command in ["list", "watch"] {
-        let alone = frostpane(&[command, "--title", "Trees"], b"");
-        assert_eq!(alone.status.code(), Some(2));
-        assert_told(&alone, "--report <FILE>");
-    }
-}
-
-#[test]
 fn a_page_does_not_praise_an_epsilon_that_protects_nobody() {
     for (epsilon, praised, warned) in [("1", true, false), ("3", false, false), ("11", false, true)] {
         let (page, _, _) = report("praise", &["--window", "4000", "--epsilon", epsilon], &events());
@@ -116,8 +98,7 @@ fn the_top_and_all_keys_have_their_pages() {
 #[test]
 fn several_windows_have_a_section_each_and_one_price() {
     let (page, json, _) = report("windows", &["--window", "1d", "--window", "2d", "--json"], &events());
-    let releases: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(data(&page), Value::Array(releases));
+    assert_eq!(page_data(&page), releases(&json));
     for text in [
         "<p class=\"subtitle\">2 lists, of windows of 1d, 2d up to 4 March 2026, ",
         "<h2>Window of 1d</h2>",
@@ -133,7 +114,7 @@ fn several_windows_have_a_section_each_and_one_price() {
 fn integers_and_an_empty_stream_have_a_page() {
     let numbers: String = (0..2_000).map(|i| format!("{i}\t{}\n", i % 3)).collect();
     let (page, json, _) = report("integers", &["--keys", "0..3", "--json"], numbers.as_bytes());
-    assert_eq!(data(&page)[0], serde_json::from_str::<Value>(&json).unwrap());
+    assert_eq!(page_data(&page)[0], serde_json::from_str::<Value>(&json).unwrap());
     assert!(page.contains("0: the privacy is pure"), "{page}");
     let (page, _, _) = report("empty", &[], b"0\telm\n");
     assert!(page.contains("<p class=\"empty\">Nothing is listed"), "{page}");
@@ -175,10 +156,12 @@ fn a_file_that_cannot_be_is_refused_before_any_event_is_read() {
         ("/dev/null", "it is there and no file: give another name"),
         ("..", "it is there and no file: give another name"),
     ] {
-        let output = frostpane(&["list", "--report", file], b"elm\n");
-        assert_eq!(output.status.code(), Some(1));
-        assert_eq!(stderr(&output), format!("frostpane: cannot write the report {file}: {why}\n"));
-        assert!(output.stdout.is_empty());
+        for what in ["report", "guarantee"] {
+            let output = frostpane(&["list", &format!("--{what}"), file], b"elm\n");
+            assert_eq!(output.status.code(), Some(1));
+            assert_eq!(stderr(&output), format!("frostpane: cannot write the {what} {file}: {why}\n"));
+            assert!(output.stdout.is_empty());
+        }
     }
 }
 
@@ -228,10 +211,4 @@ fn the_browser_finds_what_is_wrong_with_a_page() {
         let found = browser::faults(&page.replacen(right, wrong, 1), "wrong");
         assert!(found.iter().any(|found| found.contains(fault)), "{fault}: {found:?}");
     }
-}
-
-#[test]
-fn the_help_knows_the_report() {
-    let help = stdout(&run(&mut command(&["list", "-h"]), b""));
-    assert!(help.contains("--report <FILE>"), "{help}");
 }

@@ -2,7 +2,6 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::Value;
@@ -165,8 +164,7 @@ fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
         (vec!["release", state, "--window", "9d"], "at most the longest window"),
         (vec!["watch", state, file], "has no list at every slide"),
         (vec!["watch", file, "--id", "x"], "are for a state"),
-        (vec!["export", state, none, "--from", "2025-11-01", "--to", "other"], "give --until"),
-        (vec!["import", state, file], "no file of panes"),
+        (vec!["forget", state, "--from", "2025-11-01"], "give --until"),
     ] {
         let output = frostpane(&args, b"");
         assert_eq!(output.status.code(), Some(1), "{args:?}");
@@ -176,19 +174,6 @@ fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
         assert!(output.stdout.is_empty(), "{args:?}");
     }
     assert_eq!(stdout(&frostpane(&["inspect", state, "--json"], b"")).matches("\"generation\":1").count(), 1);
-}
-
-#[test]
-fn a_pipe_is_known_by_its_id() {
-    let folder = folder("state-pipe");
-    let state = folder.join("state");
-    init(&state, &["--window", "1000", "--top", "3"]);
-    let ingest = ["ingest", text(&state), "--id", "part 1"];
-    let lines = "snow\nrain\n".repeat(300);
-    assert!(stderr(&run(&mut command(&ingest), lines.as_bytes())).contains("600 events were taken"));
-    assert!(stderr(&run(&mut command(&ingest), lines.as_bytes())).contains("nothing is new"));
-    let more = run(&mut command(&ingest), (lines + "snow\n").as_bytes());
-    assert_told(&more, "1 event was taken, after 600 before");
 }
 
 /// Each of the thousand counts once, also the one that was cut in two.
@@ -325,19 +310,18 @@ fn a_witness_is_outside_of_the_folder_by_whatever_path() {
     assert!(stdout(&inspect).contains("witness /"), "it is found from elsewhere");
 }
 
-/// A day of the same users in two states, each released once, and the day of one brought to the other: it has
-/// been in two releases, and there are two in all.
+/// What a forgotten day has spent stays spent, whatever a file beside the database says.
 #[test]
-fn a_day_that_was_released_in_two_states_has_spent_both() {
-    let folder = folder("state-moved");
-    let [one, two, file, panes] = ["one", "two", "days.tsv", "panes"].map(|name| folder.join(name));
+fn a_forgotten_day_stays_spent() {
+    let folder = folder("state-forgotten");
+    let [one, two, file] = ["one", "two", "days.tsv"].map(|name| folder.join(name));
     fs::write(&file, days(0, 3)).unwrap();
     init(&one, &[&words(USERS)[..], &["--releases", "2"]].concat());
     init(&two, &["--like", text(&one), "--from", "2025-11-01"]);
-    for state in [&one, &two] {
-        let ingest = ["ingest", text(state), text(&file), "--until", "2025-11-04"];
-        stdout(&frostpane(&ingest, b""));
-        stdout(&frostpane(&["release", text(state), "--id", "first"], b""));
+    let ingest = ["ingest", text(&two), text(&file), "--until", "2025-11-04"];
+    stdout(&frostpane(&ingest, b""));
+    for id in ["first", "second"] {
+        stdout(&frostpane(&["release", text(&two), "--id", id], b""));
     }
     let day = ["--from", "2025-11-02", "--until", "2025-11-03"];
     let forget = [&["forget", text(&two)], &day[..]].concat();
@@ -347,14 +331,8 @@ fn a_day_that_was_released_in_two_states_has_spent_both() {
     let none = frostpane(&forget, b"");
     assert_told(&none, "nothing was done");
     assert_eq!(inspect(), before, "what was refused is in no history");
-    let export = [&["export", text(&one), text(&panes), "--to", text(&two)], &day[..]].concat();
-    fs::write(&panes, b"readable by all").unwrap();
-    stdout(&frostpane(&export, b""));
-    let mode = fs::metadata(&panes).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode, 0o600, "it holds what users did");
-    stdout(&frostpane(&["import", text(&two), text(&panes)], b""));
     let budget = stdout(&frostpane(&["budget", text(&two)], b""));
-    assert!(budget.contains("10 of 10 spent, 1 epoch"), "{budget}");
+    assert!(budget.contains("10 of 10 spent"), "{budget}");
     let third = frostpane(&["release", text(&two), "--id", "third"], b"");
     assert_eq!(third.status.code(), Some(1), "{}", stderr(&third));
     assert!(third.stdout.is_empty() && stderr(&third).contains("leaves the window at"));

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader, Write};
 
-use crate::common::{assert_told, browser, command, frostpane, heavy, releases, stderr, stdout, words};
+use crate::common::{
+    assert_told, browser, command, frostpane, heavy, page_data, releases, stderr, stdout, words,
+};
 use serde_json::Value;
 
 fn lines(events: u32) -> String {
@@ -32,22 +34,6 @@ fn there_is_one_release_for_each_slide_and_each_is_like_a_list() {
     assert_eq!(releases[99]["promises"]["held"], true);
 }
 
-#[test]
-fn a_page_shows_how_ranks_went() {
-    let page = crate::common::temporary("watched.html", b"");
-    let options = ["watch", "--norm", "l1", "--alpha", "0.1", "--window", "3200"];
-    let args = [&options[..], &["--report", page.to_str().unwrap()]].concat();
-    let output = frostpane(&args, lines(5_000).as_bytes());
-    assert_told(&output, "the report is in");
-    let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains("<svg") && page.contains("elm") && page.contains("oak"));
-    let last = stdout(&output).lines().last().unwrap().to_owned();
-    let count = heavy(&serde_json::from_str(&last).unwrap())[0].1;
-    assert!(
-        page.contains(&count.to_string()) || page.contains(&format!("{},{:03}", count / 1000, count % 1000))
-    );
-}
-
 /// In a real browser: the ranks and counts are those of the JSON, and a hostile key is text.
 #[test]
 fn a_browser_shows_what_was_released() {
@@ -60,8 +46,7 @@ fn a_browser_shows_what_was_released() {
     let events: String = (0..12_800).map(|i| format!("{}\n", key(i))).collect();
     let released = releases(&stdout(&frostpane(&args, events.as_bytes())));
     let page = std::fs::read_to_string(file).unwrap();
-    let (_, data) = page.split_once("id=\"frostpane-releases\">").unwrap();
-    let shown: Vec<Value> = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    let shown = page_data(&page);
     assert_eq!((released.len(), shown.len()), (64, 16));
     assert!(shown.iter().all(|release| released.contains(release)));
     assert_eq!(shown.last(), released.last());
@@ -177,6 +162,8 @@ fn what_cannot_be_watched_is_said() {
     let none = frostpane(&["watch", "--window", "1000"], b"a\nb\n");
     assert!(none.status.success() && none.stdout.is_empty());
     assert_told(&none, "no slide has ended");
+    let ended = frostpane(&words("watch --key 2 --time 1 --format tsv --window yesterday"), b"");
+    assert_told(&ended, "the window yesterday has an end, but `frostpane watch` moves on");
     let many = frostpane(&["watch", "--keys", "0..1000000000"], b"");
     assert_told(&many, "declare fewer, or leave the keys open");
 }
@@ -261,16 +248,6 @@ fn rows_of_values_begin_with_the_end_of_their_window() {
     assert_told(&alone, "--guarantee FILE does");
 }
 
-#[test]
-fn the_help_says_that_there_is_one_window() {
-    let help = stdout(&frostpane(&["watch", "--help"], b""));
-    let words: Vec<&str> = help.split_whitespace().collect();
-    assert!(
-        words.join(" ").contains("There is one window: a second one would cost an epsilon of its own"),
-        "{help}"
-    );
-}
-
 #[cfg(unix)]
 fn interrupt(child: &std::process::Child, signal: &str) {
     let id = child.id().to_string();
@@ -304,8 +281,7 @@ fn an_interrupt_writes_the_last_page() {
         assert_eq!(output.lines().count(), 0, "nothing after the last line");
         let last: Value = serde_json::from_str(&line).unwrap();
         let page = std::fs::read_to_string(page).unwrap();
-        let (_, data) = page.split_once("id=\"frostpane-releases\">").unwrap();
-        let shown: Vec<Value> = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+        let shown = page_data(&page);
         assert_eq!((shown.len(), shown.last()), (7, Some(&last)));
         let said = std::fs::read_to_string(guarantee).unwrap();
         assert!(said.contains("number 48 up to 112"), "{said}");
@@ -336,8 +312,7 @@ fn an_interrupt_comes_between_two_releases() {
     fed.join().unwrap();
     let last: Value = serde_json::from_str(&last).unwrap();
     let page = std::fs::read_to_string(page).unwrap();
-    let (_, data) = page.split_once("id=\"frostpane-releases\">").unwrap();
-    let shown: Vec<Value> = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
+    let shown = page_data(&page);
     assert_eq!(shown.last(), Some(&last));
 }
 

@@ -93,10 +93,9 @@ fn rows_of_several_windows_begin_with_their_window() {
 fn windows_by_time_share_a_pass_too() {
     let windows = ["--window", "4h", "--window", "1d", "--slide", "1h"];
     let output = frostpane(&[&EXACT[..], &COLUMNS, &windows].concat(), &minutes(3_000));
-    let events: Vec<Value> = stdout(&output)
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["window"]["events"].take())
-        .collect();
+    let releases = releases(&stdout(&output));
+    let events: Vec<u64> =
+        releases.iter().map(|release| release["window"]["events"].as_u64().unwrap()).collect();
     assert_eq!(events, [240, 1_440], "50 whole hours");
 }
 
@@ -105,8 +104,9 @@ fn windows_by_time_share_a_pass_too() {
 fn windows_by_time_begin_at_round_times() {
     let windows = ["--window", "25h", "--window", "49h"];
     let output = frostpane(&[&EXACT[..], &COLUMNS, &windows].concat(), &minutes(3_001));
-    for line in stdout(&output).lines() {
-        let release: Value = serde_json::from_str(line).unwrap();
+    let releases = releases(&stdout(&output));
+    assert_eq!(releases.len(), 2);
+    for release in releases {
         let from = release["window"]["from"].as_str().unwrap();
         assert!(from.ends_with(":00Z"), "{from}");
     }
@@ -242,44 +242,4 @@ fn warnings_name_the_window_that_they_are_about() {
          frostpane: warning: window of 5,000 events: the stream is shorter than the window of 5,000 events: \
          the release covers all of its 2,000 events; if there are more, give them too\n"
     );
-}
-
-#[test]
-fn windows_that_cannot_be_are_refused_before_any_event_is_read() {
-    for (args, expected) in [
-        (
-            &["--window", "7d", "--window", "1000"][..],
-            "the windows 1w and 1000 were given, but they must all be numbers of events or all be times: \
-             ask for the others in another run",
-        ),
-        (
-            &["--window", "7d", "--window", "1w"],
-            "the window 1w was given twice, and it would cost its epsilon twice: give it once",
-        ),
-        (
-            &["--window", "1000", "--window", "90", "--slide", "100"],
-            "a window of 90 events was asked for, but it must be at least the slide of 100 events and \
-             at most the longest window of 1000 events: take a longer window or a shorter slide",
-        ),
-        (
-            &["--window", "7d", "--policy", "smooth"],
-            "the smooth policy was asked for with a window by the clock, but it is for windows by count: \
-             use the exponential policy",
-        ),
-    ] {
-        for command in [
-            &["list", "--format", "tsv", "--key", "2", "--time", "1", "--csv"][..],
-            &["plan", "--pipe", "--events", "100"],
-        ] {
-            let output = frostpane(&[command, args].concat(), b"not\tan\tevent\n");
-            assert_eq!(output.status.code(), Some(1), "{args:?}");
-            let told = stderr(&output);
-            assert!(told.contains(expected), "{command:?} {args:?}: {told}");
-            assert!(output.stdout.is_empty());
-        }
-    }
-    let unknown = frostpane(&["plan", "--policy", "best"], b"");
-    assert_eq!(unknown.status.code(), Some(2));
-    let told = stderr(&unknown);
-    assert_contains(&told, "[possible values: auto, uniform, exponential, smooth, fixed]");
 }

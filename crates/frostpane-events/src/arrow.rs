@@ -16,31 +16,28 @@ use crate::EventRef;
 use crate::error::{Error, Result};
 use crate::guard::guarded;
 use crate::schema::{ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection};
-use crate::sink::{EventSink, Fault};
+use crate::sink::{EventFault, EventSink};
 use crate::time::Times;
 
-/// The most bytes of text that a stream may stand for.
 const MOST_TEXT: usize = 64 << 20;
-/// The most columns of a stream.
 const MOST_COLUMNS: usize = 256;
 /// The bytes that begin a message, before its length.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// Reads all batches.
 pub fn read(body: &[u8], selection: &ColumnSelection, sink: &mut EventSink<'_>) -> Result<()> {
     let mut decoder = StreamDecoder::new();
     let (mut rows, mut text) = (0, 0);
     let mut rest = Buffer::from(body);
     loop {
         let Some(decoded) = guarded(|| next(&mut decoder, &mut rest)).flatten() else {
-            return Err(sink.invalid(0, Fault::NoStream).into());
+            return Err(sink.invalid(0, EventFault::NoStream).into());
         };
         let Some(batch) = decoded else {
             return Ok(());
         };
         // Of every type that is read here a row takes a byte at least.
         if rows + batch.num_rows() > body.len() {
-            return Err(sink.invalid(0, Fault::NoStream).into());
+            return Err(sink.invalid(0, EventFault::NoStream).into());
         }
         text += read_batch(&batch, (rows as u64, text), selection, sink)?;
         rows += batch.num_rows();
@@ -91,7 +88,6 @@ fn is_within(batch: arrow_ipc::RecordBatch<'_>, length: usize) -> bool {
     lengths.fold(0, u64::saturating_add) <= length as u64
 }
 
-/// Takes all rows of a batch, after so many rows and bytes of text. Returns the number of bytes of text.
 fn read_batch(
     batch: &RecordBatch,
     (rows_before, text_before): (u64, usize),
@@ -118,7 +114,6 @@ fn read_batch(
     Ok(text)
 }
 
-/// The columns of a batch that make events.
 struct Columns {
     key: Texts,
     times: Option<Vec<Option<i64>>>,
@@ -144,8 +139,7 @@ impl Columns {
     }
 }
 
-/// A column of text, bytes or whole numbers, whose values are looked up one by one: they may all be the same
-/// one.
+/// A column of text, bytes or whole numbers, looked up one by one: all rows may have the same value.
 struct Texts {
     values: ArrayRef,
     /// The place of the value of each row in a dictionary, if it has one.
@@ -190,7 +184,6 @@ fn plain(column: &ArrayRef) -> Option<ArrayRef> {
     }
 }
 
-/// A value of such a column.
 fn bytes(values: &ArrayRef, row: usize) -> Option<&[u8]> {
     Some(match values.data_type() {
         DataType::Utf8 => values.as_string::<i32>().value(row).as_bytes(),

@@ -19,7 +19,6 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Its name in a sentence.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Compression::None => "not packed",
@@ -49,7 +48,6 @@ impl Compression {
         }
     }
 
-    /// A reader of what was compressed.
     pub(crate) fn unpack<'a>(self, packed: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
             Compression::None => Box::new(packed),

@@ -11,33 +11,16 @@ use crate::fields::Fields;
 use crate::lines::{Lines, too_long};
 use crate::records::{Records, names};
 use crate::schema::{ColumnNames, ColumnSelection, Delimiter};
-use crate::sink::{EventSink, Fault};
+use crate::sink::{EventFault, EventSink};
 
 /// Longer records of several lines would take the memory that was promised to the window.
 const LONGEST_RECORD: usize = 16_000_000;
 
-pub fn read(reader: &mut dyn BufRead, selection: &ColumnSelection, sink: &mut EventSink<'_>) -> Result<()> {
-    let mut lines = Lines::new(reader);
-    let mut records = Records::new(selection);
-    let delimiter = delimiter(&mut lines, selection).map_err(|cause| sink.broken(cause))?;
-    let mut quoted = Quoted::new(delimiter);
-    while let Some((number, line, has_quote)) = lines.next_quoted().map_err(|cause| sink.broken(cause))? {
-        let fault = too_long(line);
-        if !has_quote {
-            records.take(number, line, Fields::new(line, delimiter.0), fault, sink)?;
-            continue;
-        }
-        quoted.start(number);
-        let open = (!quoted.push(line)).then_some(Fault::OpenQuote);
-        records.take(number, line, quoted.fields(), fault.or(open), sink)?;
-    }
-    Ok(())
-}
-
-/// Reads records of several lines. One that cannot be read refuses the file, because it may be many events.
-pub fn read_multiline(
+/// Reads records. One over `several_lines` that cannot be read refuses the file: it may be many events.
+pub fn read(
     reader: &mut dyn BufRead,
     selection: &ColumnSelection,
+    several_lines: bool,
     sink: &mut EventSink<'_>,
 ) -> Result<()> {
     let mut lines = Lines::new(reader);
@@ -46,16 +29,21 @@ pub fn read_multiline(
     let mut quoted = Quoted::new(delimiter);
     let mut open = false;
     while let Some((number, line, has_quote)) = lines.next_quoted().map_err(|cause| sink.broken(cause))? {
+        let fault = too_long(line);
         if !open && !has_quote {
-            let fields = Fields::new(line, delimiter.0);
-            records.take(number, line, fields, too_long(line), sink)?;
+            records.take(number, line, Fields::new(line, delimiter.0), fault, sink)?;
             continue;
         }
         if !open {
             quoted.start(number);
         }
         open = !quoted.push(line);
-        if too_long(line).is_some() || quoted.text_length > LONGEST_RECORD {
+        if !several_lines {
+            let unended = std::mem::take(&mut open).then_some(EventFault::OpenQuote);
+            records.take(number, line, quoted.fields(), fault.or(unended), sink)?;
+            continue;
+        }
+        if fault.is_some() || quoted.text_length > LONGEST_RECORD {
             return Err(refused(sink, quoted.number, "is longer than 16 MB"));
         }
         if !open {
@@ -95,7 +83,6 @@ fn refused(sink: &EventSink<'_>, number: u64, wrong: &str) -> Halt {
     ))
 }
 
-/// A record with quotes.
 struct Quoted {
     reader: Reader,
     /// The number of its first line.
@@ -121,7 +108,6 @@ impl Quoted {
         }
     }
 
-    /// Begins a record in the line with this number.
     fn start(&mut self, number: u64) {
         self.reader.reset();
         self.number = number;
@@ -155,12 +141,10 @@ impl Quoted {
         false
     }
 
-    /// The fields without delimiters.
     fn text(&self) -> &[u8] {
         &self.text[..self.text_length]
     }
 
-    /// The fields that have ended.
     fn fields(&self) -> impl Iterator<Item = &[u8]> + Clone {
         let starts = std::iter::once(&0).chain(&self.ends);
         let spans = starts.zip(&self.ends[..self.field_count]);

@@ -45,7 +45,6 @@ impl From<String> for Error {
     }
 }
 
-/// Why reading has ended early.
 #[derive(Debug)]
 pub enum Halt {
     Error(Error),
@@ -53,7 +52,6 @@ pub enum Halt {
     Visitor,
 }
 
-/// A result whose error is [`Halt`].
 pub type Result<T> = std::result::Result<T, Halt>;
 
 impl From<Error> for Halt {

@@ -1,10 +1,8 @@
-//! Search for a byte in a line. Lines and fields are so short that a call of memchr takes longer than the
-//! search.
+//! Search for a byte in a line: most are so short that a call of memchr takes longer.
 
 const WORD: usize = 8;
 const STEP: usize = 2 * WORD;
 
-/// The first place of a byte.
 #[inline]
 pub fn find(byte: u8, text: &[u8]) -> Option<usize> {
     for (index, step) in text.as_chunks::<STEP>().0.iter().enumerate() {

@@ -1,6 +1,5 @@
 //! Hostile files: every reader ends, with events or with an error, and never panics.
 
-use std::sync::Arc;
 use std::vec::IntoIter;
 
 use parquet::basic::{self, BrotliLevel, Encoding};
@@ -9,17 +8,15 @@ use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::Result as ParquetResult;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::parser::parse_message_type;
 
 use crate::error::{Halt, Result};
 use crate::parquet::byte_cells::ByteCells;
-use crate::parquet::same::written;
+use crate::parquet::same::{with_cells, written};
 use crate::pattern;
 use crate::schema::{Column, ColumnSelection, Format, Schema};
 use crate::source::read_stream;
-use crate::stream::Stream;
-use crate::testing::events;
+use crate::stream::ByteStream;
+use crate::testing::{Dice, events};
 use crate::{Compression, Pattern};
 
 const FORMATS: [Format; 5] = [Format::Text, Format::Csv, Format::Tsv, Format::Jsonl, Format::Parquet];
@@ -34,23 +31,15 @@ fn read(bytes: &[u8], compression: Compression, format: Format, named: bool, mul
         Format::Parquet if !named => selection,
         _ => selection.by(user),
     };
-    let stream = Stream::new(bytes, &[compression], false).map_err(|cause| Halt::from(cause.to_string()))?;
+    let stream =
+        ByteStream::new(bytes, &[compression], false).map_err(|cause| Halt::from(cause.to_string()))?;
     let selection = Some(selection).filter(|_| format != Format::Text);
     let schema = Schema { multiline, by_clock: true, ..Schema::default() };
     let (found, tally) = events(&schema, |sink| read_stream(stream, format, selection, &schema, sink));
     found.map(|_| tally.events + tally.waiting)
 }
 
-/// Repeatable, not secret.
-struct Dice(u64);
-
 impl Dice {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        ((mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 33) as usize % end
-    }
-
     fn bytes(&mut self) -> Vec<u8> {
         const TELLING: &[u8] = b"\n\r\t,\"\\{}[]:.0-eZT \0\xff";
         let mostly_telling = self.below(2) == 0;
@@ -59,7 +48,6 @@ impl Dice {
             .collect()
     }
 
-    /// Changes a few bytes, cuts, or repeats a part.
     fn mutate(&mut self, file: &[u8]) -> Vec<u8> {
         let mut mutated = file.to_vec();
         for _ in 0..=self.below(4) {
@@ -79,24 +67,14 @@ impl Dice {
 fn parquet_file(compression: basic::Compression) -> Vec<u8> {
     let schema =
         "message events { required int64 time (TIMESTAMP(MICROS, true)); optional binary key (STRING); }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let properties = WriterProperties::builder().set_compression(compression).build();
-    let mut bytes = Vec::new();
-    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
-    for _ in 0..2 {
-        let mut group = writer.next_row_group().unwrap();
-        let mut column = group.next_column().unwrap().unwrap();
-        let times: Vec<i64> = (0..8).map(|i| 1_700_000_000_000_000 + i).collect();
-        column.typed::<Int64Type>().write_batch(&times, None, None).unwrap();
-        column.close().unwrap();
-        let mut column = group.next_column().unwrap().unwrap();
-        let keys: Vec<ByteArray> = ["elm", "oak", "elm", "yew"].map(ByteArray::from).to_vec();
-        column.typed::<ByteArrayType>().write_batch(&keys, Some(&[1, 0, 1, 0, 1, 0, 1, 0]), None).unwrap();
-        column.close().unwrap();
-        group.close().unwrap();
-    }
-    writer.close().unwrap();
-    bytes
+    let properties = WriterProperties::builder().set_compression(compression);
+    let times: Vec<i64> = (0..8).map(|i| 1_700_000_000_000_000 + i).collect();
+    let keys: Vec<ByteArray> = ["elm", "oak", "elm", "yew"].map(ByteArray::from).to_vec();
+    let file = written(schema, 2, properties, |_, index, column| match index {
+        0 => column.typed::<Int64Type>().write_batch(&times, None, None),
+        _ => column.typed::<ByteArrayType>().write_batch(&keys, Some(&[1, 0, 1, 0, 1, 0, 1, 0]), None),
+    });
+    file.into()
 }
 
 fn valid_files() -> Vec<(Format, Compression, Vec<u8>, u64)> {
@@ -204,7 +182,6 @@ fn random_lines_are_as_many_events_by_a_pattern() {
 
 const ROWS: i64 = 300;
 
-/// Pages that come from no file.
 struct Pages(IntoIter<Page>);
 
 impl Iterator for Pages {
@@ -240,7 +217,7 @@ fn pages(version: WriterVersion, schema: &str) -> Vec<Page> {
         .set_dictionary_page_size_limit(400)
         .set_data_page_row_count_limit(60)
         .set_write_batch_size(20);
-    let file = SerializedFileReader::new(written(schema, &[cells], properties)).unwrap();
+    let file = SerializedFileReader::new(with_cells(schema, &[cells], properties)).unwrap();
     let pages = file.get_row_group(0).unwrap().get_column_page_reader(0);
     pages.unwrap().map(|page| page.unwrap()).collect()
 }

@@ -41,7 +41,7 @@ pub use error::Error;
 pub use pattern::Pattern;
 pub use printable::{cut, is_unseen, printable};
 pub use schema::{Column, Delimiter, Format, OnInvalid, Schema};
-pub use sink::{Fault, FaultPlace, LONGEST_USER, Tally};
+pub use sink::{EventFault, FaultPlace, LONGEST_USER, ReadTally, valid_user};
 pub use source::{FilePart, ReadReport, Source, read_bytes};
 pub use time::Times;
 pub use time_format::{TimeFormat, UnixUnit};

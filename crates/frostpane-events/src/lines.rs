@@ -6,23 +6,20 @@ use std::ops::Range;
 use memchr::memchr;
 
 use crate::find::find;
-use crate::sink::Fault;
+use crate::sink::EventFault;
 
 /// More than the buffer of the reader, which then stays out of the way.
 const BLOCK: usize = 1 << 17;
 /// Longer lines have no key; reading them would take the memory that was promised to the window.
 const LONGEST_LINE: usize = 16_000_000;
-/// Bytes that are handed out of a longer line: more than the longest, even if it seems to end in a carriage
-/// return.
+/// Bytes that are handed out of a longer line: more than the longest, also without a carriage return.
 const KEPT: usize = LONGEST_LINE + 2;
 
-/// The fault of a line that is longer than may be.
 #[inline]
-pub fn too_long(line: &[u8]) -> Option<Fault> {
-    (line.len() > LONGEST_LINE).then_some(Fault::TooLong)
+pub fn too_long(line: &[u8]) -> Option<EventFault> {
+    (line.len() > LONGEST_LINE).then_some(EventFault::TooLong)
 }
 
-/// Reads lines one by one.
 pub struct Lines<'a> {
     reader: &'a mut dyn BufRead,
     buffer: Vec<u8>,
@@ -41,7 +38,6 @@ impl<'a> Lines<'a> {
         Self { reader, buffer: Vec::new(), start: 0, end: 0, ended: false, number: 0, quote: None }
     }
 
-    /// The next line without its end, and its number from 1.
     #[inline]
     pub fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         let line = self.advance()?;
@@ -83,8 +79,7 @@ impl<'a> Lines<'a> {
         (!line.is_empty()).then(|| (self.number, without_end(&self.buffer[line])))
     }
 
-    /// The place of the first quote from `from` on, or the end of the buffer. Most blocks have none, and are
-    /// searched once.
+    /// The place of the first quote from `from` on, or the end. Most blocks have none, and are searched once.
     #[inline]
     fn next_quote(&mut self, from: usize) -> usize {
         match self.quote {
@@ -181,7 +176,7 @@ mod tests {
             }
         }
         assert_eq!(too_long(&vec![0; LONGEST_LINE]), None);
-        assert_eq!(too_long(&vec![0; KEPT - 1]), Some(Fault::TooLong));
+        assert_eq!(too_long(&vec![0; KEPT - 1]), Some(EventFault::TooLong));
     }
 
     /// Gives a few bytes at a time, and is interrupted now and then.

@@ -9,13 +9,12 @@ use crate::EventRef;
 use crate::error::Result;
 use crate::lines::{Lines, too_long};
 use crate::schema::{Column, ColumnNames, ColumnPlace, ColumnSelection};
-use crate::sink::{EventSink, Fault};
+use crate::sink::{EventFault, EventSink};
 
 /// Bytes that a pattern may take when it is compiled, and as many again while it is used.
 const LARGEST: usize = 1 << 20;
 
-/// The default format of web servers; the key is the path of the request. The time before it is read,
-/// whatever the request is.
+/// The default format of web servers; the key is the path. The time before it is read in any case.
 const COMMON: &str = r#"^(?<host>\S+) \S+ (?<user>\S+) \[(?<time>[^\]]*)\](?: "(?<method>\S+) (?<key>\S+)[^"]*" (?<status>\d+|-) (?<size>\d+|-))?"#;
 /// The default format with the referrer and the agent.
 const COMBINED: &str = r#"^(?<host>\S+) \S+ (?<user>\S+) \[(?<time>[^\]]*)\](?: "(?<method>\S+) (?<key>\S+)[^"]*" (?<status>\d+|-) (?<size>\d+|-) "(?<referer>(?:[^"\\]|\\.)*)" "(?<agent>(?:[^"\\]|\\.)*)")?"#;
@@ -61,13 +60,11 @@ impl Pattern {
         self.names.iter().any(|there| there == name).then(|| Column::Name(name.to_owned()))
     }
 
-    /// The group of users, if the pattern was written with one. Those of web servers are asked for by name:
-    /// hardly any request has a user there.
+    /// The group of users, if a pattern has one. Those of web servers are asked for by name: few are set.
     pub fn group_of_users(&self) -> Option<Column> {
         self.group("user").filter(|_| !self.is_usual)
     }
 
-    /// Returns true unless it stands for an unknown user.
     fn is_somebody(&self, user: &[u8]) -> bool {
         !(self.is_usual && user == b"-")
     }
@@ -91,7 +88,7 @@ pub fn read(
             ColumnPlace::Path(position) => Some(selection.path_columns.value(position)),
         };
         let time = positions.time.and_then(find).and_then(|time| selection.times.parse(time));
-        let fault = too_long(line).or((!matches).then_some(Fault::NoMatch));
+        let fault = too_long(line).or((!matches).then_some(EventFault::NoMatch));
         match (find(positions.key), fault) {
             (Some(key), None) => {
                 let key = Some(key).filter(|key| !key.is_empty());
@@ -99,13 +96,12 @@ pub fn read(
                 let user = user.filter(|user| pattern.is_somebody(user));
                 sink.event(number, EventRef { time, key, user }, line)?;
             }
-            (_, fault) => sink.unreadable(number, time, fault.unwrap_or(Fault::NoMatch), line)?,
+            (_, fault) => sink.unreadable(number, time, fault.unwrap_or(EventFault::NoMatch), line)?,
         }
     }
     Ok(())
 }
 
-/// The match of a group, from 0.
 fn matched<'a>(groups: &CaptureLocations, group: usize, line: &'a [u8]) -> Option<&'a [u8]> {
     let (start, end) = groups.get(group + 1)?;
     Some(&line[start..end])
@@ -117,7 +113,6 @@ mod tests {
     use crate::schema::Schema;
     use crate::testing::{events, text};
 
-    /// The keys and users of lines.
     fn found(pattern: &str, lines: &str) -> Vec<(Option<String>, Option<String>)> {
         let named = |name: &str| Column::Name(name.to_owned());
         let selection = ColumnSelection::new(named("key"), None).by(named("user"));

@@ -3,17 +3,14 @@
 use crate::EventRef;
 use crate::error::Result;
 use crate::schema::{ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection, PathColumns};
-use crate::sink::{EventSink, Fault};
+use crate::sink::{EventFault, EventSink};
 use crate::stream::BYTE_ORDER_MARK;
 
-/// Turns the lines of a file into events.
 pub struct Records<'w> {
     selection: &'w ColumnSelection,
     /// None until the names have been read.
     index: Option<FieldIndex<'w>>,
-    /// The line with the names.
     header: Vec<u8>,
-    /// The number of columns that every row must have.
     width: Option<usize>,
 }
 
@@ -35,14 +32,14 @@ impl<'w> Records<'w> {
         number: u64,
         line: &[u8],
         fields: impl Iterator<Item = &'a [u8]> + Clone,
-        fault: Option<Fault>,
+        fault: Option<EventFault>,
         sink: &mut EventSink<'_>,
     ) -> Result<()> {
         let Some(index) = self.index else {
             return self.take_names(line, fields, sink);
         };
         let is_odd = self.width.is_some_and(|width| fields.clone().count() != width);
-        let fault = fault.or(is_odd.then_some(Fault::OtherColumns));
+        let fault = fault.or(is_odd.then_some(EventFault::OtherColumns));
         let RawEvent { key, time, user } =
             if index.has_users { index.pick::<true>(fields) } else { index.pick::<false>(fields) };
         let time = time.and_then(|time| self.selection.times.parse(time));
@@ -54,7 +51,7 @@ impl<'w> Records<'w> {
                 let key = Some(key).filter(|key| !key.is_empty());
                 sink.event(number, EventRef { time, key, user }, line)
             }
-            (_, fault) => sink.unreadable(number, time, fault.unwrap_or(Fault::FewColumns), line),
+            (_, fault) => sink.unreadable(number, time, fault.unwrap_or(EventFault::FewColumns), line),
         }
     }
 
@@ -65,7 +62,6 @@ impl<'w> Records<'w> {
         !self.header.is_empty() && self.header == line
     }
 
-    /// Takes the first line.
     #[cold]
     fn take_names<'a>(
         &mut self,
@@ -84,7 +80,6 @@ impl<'w> Records<'w> {
     }
 }
 
-/// The columns of a line that make an event.
 struct RawEvent<'a> {
     key: Option<&'a [u8]>,
     time: Option<&'a [u8]>,
@@ -98,7 +93,6 @@ struct FieldIndex<'w> {
     time: FieldPosition<'w>,
     user: FieldPosition<'w>,
     has_users: bool,
-    /// The number of fields that have to be looked at.
     fields: usize,
 }
 
@@ -158,7 +152,6 @@ impl<'w> FieldPosition<'w> {
     }
 }
 
-/// The names of columns, from the fields of a line.
 pub fn names<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
     fields.map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect()
 }
@@ -167,19 +160,9 @@ pub fn names<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::schema::{Column, Schema};
-    use crate::testing::{Owned, events};
+    use crate::testing::{Dice, Owned, events};
     use crate::time::Times;
     use crate::{csv, tsv};
-
-    /// Repeatable, not secret.
-    struct Dice(u64);
-
-    impl Dice {
-        fn below(&mut self, end: u64) -> u64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (self.0 >> 33) % end
-        }
-    }
 
     /// Lines of up to five fields, some empty and some longer than others, which end in either way.
     fn generated(dice: &mut Dice, separator: char) -> String {
@@ -191,18 +174,20 @@ mod tests {
                 }
                 match dice.below(4) {
                     0 => {}
-                    1 => text.push_str(&"x".repeat(dice.below(40) as usize)),
+                    1 => text.push_str(&"x".repeat(dice.below(40))),
                     _ => text.push_str(&dice.below(100).to_string()),
                 }
             }
-            text.push_str(["\n", "\r\n"][dice.below(2) as usize]);
+            text.push_str(["\n", "\r\n"][dice.below(2)]);
         }
         text
     }
 
     fn read(text: &str, separator: char, selection: &ColumnSelection) -> (Vec<Owned>, u64) {
-        let read = if separator == ',' { csv::read } else { tsv::read };
-        let (events, tally) = events(&Schema::default(), |sink| read(&mut text.as_bytes(), selection, sink));
+        let (events, tally) = events(&Schema::default(), |sink| match separator {
+            ',' => csv::read(&mut text.as_bytes(), selection, false, sink),
+            _ => tsv::read(&mut text.as_bytes(), selection, sink),
+        });
         (events.unwrap(), tally.unreadable)
     }
 
@@ -232,10 +217,10 @@ mod tests {
     fn fields_are_those_of_a_plain_split_and_every_line_is_an_event() {
         let mut dice = Dice(1);
         for round in 0..20_000 {
-            let separator = [',', '\t'][dice.below(2) as usize];
+            let separator = [',', '\t'][dice.below(2)];
             let text = generated(&mut dice, separator);
-            let key = dice.below(4) as usize;
-            let others = [(); 2].map(|()| (dice.below(2) == 0).then(|| dice.below(4) as usize));
+            let key = dice.below(4);
+            let others = [(); 2].map(|()| (dice.below(2) == 0).then(|| dice.below(4)));
             let position = |index| Column::Position(index + 1);
             let [time, user] = others.map(|index| index.map(position));
             let selection = ColumnSelection { user, ..ColumnSelection::new(position(key), time) };

@@ -13,18 +13,22 @@ use crate::schema::{OnInvalid, Schema};
 use crate::source::unreadable;
 use crate::time::is_in_calendar;
 
-/// Columns of a line that is shown.
 const SHOWN: usize = 200;
 /// Events that wait for a time before other threads have the processor: no visitor sees them.
 const TURN: u64 = 512;
-/// The most bytes of a user. What is longer is nobody's name, and has no place in the memory that was
-/// promised to the window.
+/// The most bytes of a user: longer ones would take the memory that was promised to the window.
 pub const LONGEST_USER: usize = 1 << 16;
+
+/// The user, unless it is empty or too long.
+#[inline]
+pub fn valid_user(user: Option<&[u8]>) -> Option<&[u8]> {
+    user.filter(|user| (1..=LONGEST_USER).contains(&user.len()))
+}
 
 /// Why an event is invalid. It never shows a part of the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum EventFault {
     /// A line is longer than 16 MB.
     TooLong,
     /// A row lacks the column of the key.
@@ -56,34 +60,34 @@ pub enum Fault {
     Twice,
 }
 
-impl Fault {
+impl EventFault {
     /// Returns true if the form of an event is invalid, and not what a key or a user is.
     fn is_of_form(self) -> bool {
-        self != Fault::NotText
+        self != EventFault::NotText
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for EventFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Fault::TooLong => "it is longer than 16 MB",
-            Fault::FewColumns => "it has too few columns; if another character separates them, use --delimiter",
-            Fault::OpenQuote => {
+            EventFault::TooLong => "it is longer than 16 MB",
+            EventFault::FewColumns => "it has too few columns; if another character separates them, use --delimiter",
+            EventFault::OpenQuote => {
                 "a quote in it does not end; if fields go on over several lines, use --multiline"
             }
-            Fault::NoObject => "it is no JSON object",
-            Fault::NotText => "it is not UTF-8",
-            Fault::NoMatch => "it does not match --pattern",
-            Fault::NoTime => {
+            EventFault::NoObject => "it is no JSON object",
+            EventFault::NotText => "it is not UTF-8",
+            EventFault::NoMatch => "it does not match --pattern",
+            EventFault::NoTime => {
                 "no time can be read in it, be it a Unix time or a date such as 2026-01-31T12:00:00Z; --time-format tells how others are written"
             }
-            Fault::NoArray => "it is no array of JSON",
-            Fault::NoStream => "it is no Arrow stream",
-            Fault::OtherColumns => "it has not as many columns as the header",
-            Fault::MissingKey => "it has no field for its key",
-            Fault::MissingTime => "it has no field for its time",
-            Fault::MissingUser => "it has no field for its user",
-            Fault::Twice => "it has a field twice",
+            EventFault::NoArray => "it is no array of JSON",
+            EventFault::NoStream => "it is no Arrow stream",
+            EventFault::OtherColumns => "it has not as many columns as the header",
+            EventFault::MissingKey => "it has no field for its key",
+            EventFault::MissingTime => "it has no field for its time",
+            EventFault::MissingUser => "it has no field for its user",
+            EventFault::Twice => "it has a field twice",
         })
     }
 }
@@ -98,7 +102,7 @@ pub struct FaultPlace {
     /// From 1; 0 for the file as a whole.
     pub number: u64,
     /// Why it is invalid.
-    pub fault: Fault,
+    pub fault: EventFault,
     /// The event, if the operator has asked to see it.
     pub text: Option<String>,
 }
@@ -118,7 +122,7 @@ impl fmt::Display for FaultPlace {
 
 /// Numbers of events that were read.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct ReadTally {
     /// All events that were handed over.
     pub events: u64,
     /// Those with a key.
@@ -135,13 +139,12 @@ pub struct Tally {
     pub key_of_path: bool,
     /// Lines that repeat the header of their file.
     pub repeated_headers: u64,
-    /// The time of the latest event that was handed over.
     time: Option<i64>,
     /// Events at the start for which no time is known yet, and which were not handed over.
     pub waiting: u64,
 }
 
-impl Tally {
+impl ReadTally {
     /// Adds the numbers of a file that was read by itself.
     pub(crate) fn add(&mut self, other: Self) {
         self.events += other.events;
@@ -156,8 +159,7 @@ impl Tally {
         self.waiting += other.waiting;
     }
 
-    /// The events that still wait for a time, now with the latest with which another file ended, if there is
-    /// one.
+    /// The events that still wait for a time, with the latest of another file, if there is one.
     pub(crate) fn timed(&mut self) -> impl Iterator<Item = EventRef<'static>> + use<> {
         let event = EventRef::at(self.time);
         let events = event.time.map_or(0, |_| mem::take(&mut self.waiting));
@@ -166,11 +168,8 @@ impl Tally {
     }
 }
 
-/// Takes the events of one file, counts them and hands them over.
 pub struct EventSink<'a> {
-    /// The name of the file in a message.
     file: &'a str,
-    /// The part of the file that is an event.
     unit: &'static str,
     by_clock: bool,
     /// The first that cannot be read is told at once.
@@ -179,7 +178,7 @@ pub struct EventSink<'a> {
     refuses: bool,
     most_events: u64,
     tell: fn(fmt::Arguments<'_>),
-    pub tally: &'a mut Tally,
+    pub tally: &'a mut ReadTally,
     visit: &'a mut dyn FnMut(EventRef<'_>) -> Result<()>,
 }
 
@@ -188,7 +187,7 @@ impl<'a> EventSink<'a> {
         file: &'a str,
         unit: &'static str,
         schema: &Schema,
-        tally: &'a mut Tally,
+        tally: &'a mut ReadTally,
         visit: &'a mut dyn FnMut(EventRef<'_>) -> Result<()>,
     ) -> Self {
         Self {
@@ -210,21 +209,26 @@ impl<'a> EventSink<'a> {
     pub fn event(&mut self, number: u64, event: EventRef<'_>, text: &[u8]) -> Result<()> {
         if self.by_clock {
             let Some(time) = event.time.filter(|time| is_in_calendar(*time)) else {
-                return self.unreadable(number, None, Fault::NoTime, text);
+                return self.unreadable(number, None, EventFault::NoTime, text);
             };
             if self.tally.time.is_none() {
                 self.begin(time)?;
             }
             self.tally.time = event.time;
         }
-        let user = event.user.filter(|user| (1..=LONGEST_USER).contains(&user.len()));
-        self.hand_over(EventRef { user, ..event })
+        self.hand_over(EventRef { user: valid_user(event.user), ..event })
     }
 
     /// Takes an event that cannot be read, without a key and without a user. Where its time cannot be read
     /// either, it has that of the event before; where there is none before, that of the first that has one.
     #[cold]
-    pub fn unreadable(&mut self, number: u64, time: Option<i64>, fault: Fault, text: &[u8]) -> Result<()> {
+    pub fn unreadable(
+        &mut self,
+        number: u64,
+        time: Option<i64>,
+        fault: EventFault,
+        text: &[u8],
+    ) -> Result<()> {
         if self.refuses && fault.is_of_form() {
             return Err(self.invalid(number, fault).into());
         }
@@ -254,7 +258,6 @@ impl<'a> EventSink<'a> {
         }
     }
 
-    /// Hands over the events that have waited for a time.
     #[cold]
     fn begin(&mut self, time: i64) -> Result<()> {
         let event = EventRef::at(Some(time));
@@ -279,9 +282,9 @@ impl<'a> EventSink<'a> {
         Ok(())
     }
 
-    fn note(&mut self, number: u64, fault: Fault, text: &[u8]) {
+    fn note(&mut self, number: u64, fault: EventFault, text: &[u8]) {
         self.tally.unreadable += 1;
-        self.tally.not_text += u64::from(fault == Fault::NotText);
+        self.tally.not_text += u64::from(fault == EventFault::NotText);
         if self.tally.first.is_none() {
             let place = self.place(number, fault, self.show_input.then(|| shown(text)));
             if self.live {
@@ -291,12 +294,12 @@ impl<'a> EventSink<'a> {
         }
     }
 
-    fn place(&self, number: u64, fault: Fault, text: Option<String>) -> FaultPlace {
+    fn place(&self, number: u64, fault: EventFault, text: Option<String>) -> FaultPlace {
         FaultPlace { file: self.file.to_owned(), unit: self.unit, number, fault, text }
     }
 
     /// The error that an event is invalid, or with number 0 the input.
-    pub fn invalid(&self, number: u64, fault: Fault) -> Error {
+    pub fn invalid(&self, number: u64, fault: EventFault) -> Error {
         Error::Invalid(self.place(number, fault, None))
     }
 
@@ -325,60 +328,6 @@ fn shown(text: &[u8]) -> String {
 mod tests {
     use super::*;
     use crate::testing::events;
-
-    type Times = Vec<Option<i64>>;
-
-    /// The times that events are handed over with, of those that lines have; None for one that cannot be
-    /// read.
-    fn handed(by_clock: bool, lines: &[Option<i64>]) -> (Times, Tally) {
-        let schema = Schema { by_clock, ..Schema::default() };
-        let (found, tally) = events(&schema, |sink| {
-            let mut lines = (1..).zip(lines);
-            lines.try_for_each(|(line, time)| sink.event(line, EventRef::at(*time), b""))
-        });
-        (found.unwrap().into_iter().map(|(time, ..)| time).collect(), tally)
-    }
-
-    #[test]
-    fn an_event_without_a_time_has_that_of_its_neighbour() {
-        let lines = [None, None, Some(5), None, Some(3), Some(i64::MAX)];
-        let (times, tally) = handed(true, &lines);
-        assert_eq!(times, [5, 5, 5, 5, 3, 3].map(Some));
-        assert_eq!((tally.events, tally.unreadable, tally.waiting), (6, 4, 0));
-        assert_eq!(tally.first.unwrap().number, 1);
-        assert_eq!(handed(false, &lines).0, lines, "nobody asks for times");
-        let (times, tally) = handed(true, &[None, None]);
-        assert_eq!((times.len(), tally.waiting), (0, 2));
-    }
-
-    /// Returns for each event whether it was handed over with its user.
-    fn with_user(by_clock: bool, given: &[EventRef<'_>]) -> (Vec<bool>, u64) {
-        let schema = Schema { by_clock, ..Schema::default() };
-        let (found, tally) =
-            events(&schema, |sink| given.iter().try_for_each(|event| sink.event(1, *event, b"")));
-        let found = found.unwrap().into_iter().map(|(.., user)| user.is_some());
-        (found.collect(), tally.with_user)
-    }
-
-    #[test]
-    fn a_user_has_at_least_one_byte_and_no_more_than_so_many() {
-        let long = vec![b'x'; LONGEST_USER + 1];
-        let events = [None, Some(&long[..0]), Some(&long[..1]), Some(&long[1..]), Some(&long)]
-            .map(|user| EventRef { user, ..EventRef::at(None) });
-        let expected = [false, false, true, true, false];
-        assert_eq!(with_user(false, &events), (expected.to_vec(), 2));
-    }
-
-    #[test]
-    fn an_event_without_a_time_is_nobodys() {
-        let events = [None, Some(5), None, Some(i64::MAX), Some(6)].map(|time| EventRef {
-            key: Some(b"elm"),
-            user: Some(b"u1"),
-            time,
-        });
-        let expected = [false, true, false, false, true];
-        assert_eq!(with_user(true, &events), (expected.to_vec(), 2));
-    }
 
     #[test]
     fn no_more_events_are_taken_than_may_be() {

@@ -11,16 +11,14 @@ const BLOCK: usize = 1 << 16;
 const HEAD: usize = 1 << 14;
 pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The content of a file, decompressed.
-pub struct Stream<'a> {
+pub struct ByteStream<'a> {
     pub reader: Box<dyn BufRead + 'a>,
     /// Its first bytes, which the reader will give again.
     pub head: Vec<u8>,
 }
 
-impl<'a> Stream<'a> {
-    /// Decompresses a file, from the outside in. If it is `live`, it does not wait for more than the first
-    /// line.
+impl<'a> ByteStream<'a> {
+    /// Decompresses a file, from the outside in. If it is `live`, it waits for the first line alone.
     pub fn new(raw: impl Read + 'a, compressions: &[Compression], live: bool) -> io::Result<Self> {
         let mut packed: Box<dyn Read + 'a> = Box::new(raw);
         for compression in compressions {
@@ -59,7 +57,6 @@ fn peek<'a>(mut reader: Box<dyn Read + 'a>, live: bool) -> io::Result<(Box<dyn B
     Ok((Box::new(buffered), head))
 }
 
-/// Counts the bytes that pass.
 pub struct Counted<'a, R> {
     pub reader: R,
     pub bytes: Rc<Cell<u64>>,
@@ -91,7 +88,7 @@ mod tests {
     }
 
     fn text(packed: &[u8], compressions: &[Compression]) -> Vec<u8> {
-        let mut stream = Stream::new(packed, compressions, false).unwrap();
+        let mut stream = ByteStream::new(packed, compressions, false).unwrap();
         let mut text = Vec::new();
         stream.reader.read_to_end(&mut text).unwrap();
         assert_eq!(stream.head, text);

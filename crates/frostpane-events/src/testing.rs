@@ -2,17 +2,16 @@
 
 use crate::error::Result;
 use crate::schema::Schema;
-use crate::sink::{EventSink, Tally};
+use crate::sink::{EventSink, ReadTally};
 
-/// Time, key and user.
 pub type Owned = (Option<i64>, Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// The events that `read` hands over, and their numbers.
 pub fn events(
     schema: &Schema,
     read: impl FnOnce(&mut EventSink<'_>) -> Result<()>,
-) -> (Result<Vec<Owned>>, Tally) {
-    let (mut tally, mut events) = (Tally::default(), Vec::new());
+) -> (Result<Vec<Owned>>, ReadTally) {
+    let (mut tally, mut events) = (ReadTally::default(), Vec::new());
     let owned = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
     let outcome = read(&mut EventSink::new("events", "line", schema, &mut tally, &mut |event| {
         events.push((event.time, owned(event.key), owned(event.user)));
@@ -21,7 +20,17 @@ pub fn events(
     (outcome.map(|()| events), tally)
 }
 
-/// Bytes as text.
 pub fn text(bytes: Option<Vec<u8>>) -> Option<String> {
     bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Numbers that can be drawn again.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        ((mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB) >> 33) as usize % end
+    }
 }

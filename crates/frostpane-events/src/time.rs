@@ -21,8 +21,7 @@ pub struct Times {
     /// Whole numbers are dates, or not, once the first of the file has shown it: 20030820 is one in a file of
     /// dates, and a Unix time among Unix times. Times are public, so one may decide how others are read.
     dates: Cell<Option<bool>>,
-    /// Each time is read by itself, because times are private: those of one user must not decide how others
-    /// are read.
+    /// Each time is read by itself: private times of one user must not decide how others are read.
     by_themselves: bool,
 }
 
@@ -84,7 +83,6 @@ impl Times {
         self.instant(TimeZone::UTC.to_datetime(shown))
     }
 
-    /// A date, or a Unix time whose unit follows from its size.
     fn of_any_integer(&self, number: i64) -> Option<i64> {
         if self.is_date(number) {
             self.instant(date(number)?)
@@ -163,7 +161,6 @@ fn digits_of_date(number: i64) -> Option<(i64, i64)> {
     }
 }
 
-/// A billion times a number.
 fn number(text: &str) -> Option<i128> {
     if let Ok(whole) = text.parse::<i64>() {
         return Some(i128::from(whole) * BILLION);

@@ -32,8 +32,7 @@ pub enum UnixUnit {
 }
 
 impl UnixUnit {
-    /// The unit that the size of a number suggests: seconds reach up to the year 5138, and the other units as
-    /// far.
+    /// The unit that the size of a number suggests: each reaches up to the year 5138.
     pub(crate) fn of(size: u64) -> Self {
         match size {
             0..100_000_000_000 => UnixUnit::Seconds,

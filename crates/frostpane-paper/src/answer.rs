@@ -29,3 +29,13 @@ pub enum NoiseScale {
     /// The scales that its lemmas and the theorem on smooth sensitivity require.
     Proof,
 }
+
+impl NoiseScale {
+    /// The one of two scales that it stands for.
+    pub(crate) fn choose<T>(self, printed: T, proof: T) -> T {
+        match self {
+            Self::Printed => printed,
+            Self::Proof => proof,
+        }
+    }
+}

@@ -22,8 +22,6 @@
 //! - The scale is half of the one that the proof's own sensitivity requires: [`NoiseScale`].
 //! - The shortest block is shorter than one event unless `W` is some billions;
 //!   [`PublishedContinual::published`] refuses.
-//! - The levels depend on `eps`, so that the longest block is `eps W` long. For a small `eps` a window takes
-//!   many of them, and not two a level.
 
 mod constants;
 
@@ -33,7 +31,7 @@ use crate::answer::{NoiseScale, PublishedAnswer};
 use crate::key_map::KeyMap;
 use crate::laplace::laplace;
 use crate::misra_gries::PublishedMisraGries;
-use crate::preset::{ConstantChange, PresetRefusal, check_memory};
+use crate::preset::{PresetRefusal, check_memory};
 use frostpane::testing::Entropy;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -79,11 +77,6 @@ impl PublishedContinual {
         Ok(Self::new(constants))
     }
 
-    /// The constants that [`ContinualConstants::scaled`] chooses for this memory.
-    pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, PresetRefusal> {
-        Ok(Self::new(ContinualConstants::scaled(alpha, epsilon, window, memory)?))
-    }
-
     /// Chooses the noise of the algorithm or of its proof.
     pub fn with_noise(mut self, noise: NoiseScale) -> Self {
         self.noise = noise;
@@ -99,11 +92,6 @@ impl PublishedContinual {
     /// The constants in force.
     pub fn constants(&self) -> &ContinualConstants {
         &self.constants
-    }
-
-    /// The constants that differ from the printed ones.
-    pub fn changes(&self) -> Vec<ConstantChange> {
-        self.constants.changes()
     }
 
     /// Counts one event.
@@ -163,10 +151,7 @@ impl PublishedContinual {
     }
 
     fn noise_scale(&self) -> f64 {
-        match self.noise {
-            NoiseScale::Printed => self.constants.printed_noise(),
-            NoiseScale::Proof => self.constants.proof_noise(),
-        }
+        self.noise.choose(self.constants.printed_noise(), self.constants.proof_noise())
     }
 
     /// Line 7: the blocks that cover the window, each by its level and the time before its first event. The

@@ -13,14 +13,8 @@
 //!
 //! # Errors in the paper
 //!
-//! - The proof asks for `Lap(2/eps)`; line 7 draws less whenever `alpha log m > 1/2`. [`NoiseScale`] chooses.
-//! - The proof says that one event moves `f_k` by at most 2. What is released is Counter's estimate, and
-//!   Counter keeps timestamps that depend on the data: one event moves it by almost `alpha W/32`, even an
-//!   event that has left the window.
-//! - The lemma promises `(eps, 0)`. A key that occurs in one stream and not in its neighbour is listed in the
-//!   first with positive probability and in the second never, whatever the noise.
-//! - The proof omits the events before a Counter started: up to `(alpha/16)(t - t_a + 1)`. The theorem's
-//!   `alpha/4` covers them.
+//! The noise of line 7, the sensitivity of `f_k` and pure privacy do not hold as the proof has them (`docs/paper.md`).
+//! [`NoiseScale`] chooses the scale that the proof asks for.
 //!
 //! # Memory
 //!
@@ -157,9 +151,6 @@ impl L1 {
     }
 
     fn noise_scale(&self) -> f64 {
-        match self.noise {
-            NoiseScale::Printed => self.constants.printed_noise(),
-            NoiseScale::Proof => self.constants.proof_noise(),
-        }
+        self.noise.choose(self.constants.printed_noise(), self.constants.proof_noise())
     }
 }

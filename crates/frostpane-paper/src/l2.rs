@@ -16,10 +16,8 @@
 //!
 //! # Errors in the paper
 //!
-//! - The noise of lines 4 and 8 is less than the lemmas and the theorem on smooth sensitivity require:
-//!   [`NoiseScale`] chooses, and [`crate::claims`] has the numbers.
-//! - The sensitivity of a Counter's estimate is stated in terms of the count where it must be the norm.
-//! - Event `E` bounds the noise in a way that line 9 does not survive.
+//! The noise of lines 4 and 8, the sensitivity of a count and event `E` do not hold as the proof has them
+//! (`docs/paper.md`). [`NoiseScale`] chooses the scale that the proof asks for.
 //!
 //! # Memory
 //!
@@ -144,11 +142,8 @@ impl L2 {
     pub fn query(&self, window: u64, entropy: &mut impl Entropy) -> frostpane::Result<PublishedAnswer> {
         let start = self.time.max(1) - window.clamp(1, self.time.max(1)) + 1;
         let norm = self.at(start).map_or(0.0, |stamp| stamp.value);
-        let [norm_noise, noise] = match self.noise {
-            NoiseScale::Printed => self.constants.printed_noise(norm),
-            NoiseScale::Proof => self.constants.proof_noise(norm),
-        };
-        let [_, needed_noise] = self.constants.proof_noise(norm);
+        let needed = self.constants.proof_noise(norm);
+        let [norm_noise, noise] = self.noise.choose(self.constants.printed_noise(norm), needed);
         let noisy_norm = norm + laplace(norm_noise, entropy)?;
         let mut listed = Vec::new();
         for (key, estimate) in self.estimates(start) {
@@ -158,7 +153,7 @@ impl L2 {
                 listed.push((key, noisy));
             }
         }
-        let answer = PublishedAnswer { listed, noise, needed_noise, norm };
+        let answer = PublishedAnswer { listed, noise, needed_noise: needed[1], norm };
         Ok(answer.sorted())
     }
 

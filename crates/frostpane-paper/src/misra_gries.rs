@@ -10,10 +10,8 @@
 //!
 //! # Error in the paper
 //!
-//! It states without proof that the table has `L_1` sensitivity `alpha m` on a stream of length `m`. One
-//! event can decide whether all `c` counters are decremented, and with `c = 1/alpha` two tables then differ
-//! by `c + 1`, more than `alpha m` for every stream shorter than `c (c+1)`. For longer ones `alpha m` is more
-//! than enough: over all small streams the distance is never above `c + 1`.
+//! It states without proof that the table has `L_1` sensitivity `alpha m`. One event can decide whether all `c` counters
+//! are decremented, and two tables then differ by `c + 1`.
 
 use std::collections::BTreeMap;
 
@@ -82,11 +80,6 @@ impl PublishedMisraGries {
     /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         (size_of::<Self>() + self.table.len() * size_of::<(u64, u64)>()) as u64
-    }
-
-    /// Resets to the empty stream.
-    pub fn clear(&mut self) {
-        *self = Self::new(self.counters);
     }
 
     fn decrement(&mut self) {

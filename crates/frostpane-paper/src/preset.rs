@@ -13,12 +13,6 @@ pub struct ConstantChange {
     pub scaled: f64,
 }
 
-impl fmt::Display for ConstantChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {:.3e} became {:.3e}", self.name, self.printed, self.scaled)
-    }
-}
-
 /// The reason why a preset does not run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -133,14 +127,6 @@ pub(crate) fn finest_grain(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_read_as_people_write_them() {
-        assert_eq!(readable(17.0), "17 bytes");
-        assert_eq!(readable(64_000_000.0), "64.0 MB");
-        assert_eq!(readable(1.23e17), "123 PB");
-        assert_eq!(readable(4.5e29), "4.5e29 bytes");
-    }
 
     #[test]
     fn the_finest_grain_fits_and_a_finer_one_does_not() {

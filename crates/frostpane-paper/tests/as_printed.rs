@@ -3,7 +3,6 @@
 mod common;
 
 use common::{ExactL2, adversarial, suffix_l2};
-use frostpane_paper::count_sketch::expected_magnitude;
 use frostpane_paper::{
     AlgorithmForm, Ams, CountSketchEstimator, CountSketchShape, Hashes, PublishedCountSketch,
     PublishedCounter, PublishedMisraGries, SmoothHistogram,
@@ -65,6 +64,28 @@ fn sketch(
     let mut sketch = PublishedCountSketch::new(shape);
     stream.for_each(|key| sketch.update(hashes, key));
     sketch
+}
+
+/// `E|S_{j,h^(j)(i)}|` over the choice of `h` and `s`: the mean answer of Algorithm 2 as printed for a key
+/// with the count `own`, where the other keys of the stream have the counts `others`.
+///
+/// Each other key is in the bucket with probability `1/b`, and then adds its count with either sign. The
+/// distribution of the sum is worked out key by key; nothing is sampled. For `d` keys of one count `c` and an
+/// absent key it is `c sum_k Binomial(d, 1/b)(k) E|sum of k signs|`.
+fn expected_magnitude(own: u64, others: &[u64], width: usize) -> f64 {
+    let reach = (own + others.iter().sum::<u64>()) as usize;
+    let mut probability = vec![0.0; 2 * reach + 1];
+    probability[reach + own as usize] = 1.0;
+    let hit = 1.0 / width as f64;
+    for &count in others {
+        let before = probability.clone();
+        let at = |index: Option<usize>| index.and_then(|index| before.get(index)).copied().unwrap_or(0.0);
+        for (index, value) in probability.iter_mut().enumerate() {
+            let (below, above) = (index.checked_sub(count as usize), index.checked_add(count as usize));
+            *value = (1.0 - hit) * before[index] + hit / 2.0 * (at(below) + at(above));
+        }
+    }
+    probability.iter().enumerate().map(|(index, p)| p * reach.abs_diff(index) as f64).sum()
 }
 
 /// 400 keys of 5 events each, so `L_2 = 100`. The rows of all seeds are independent draws of `|S|`, whose

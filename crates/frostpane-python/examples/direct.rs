@@ -7,17 +7,16 @@ use std::{env, fs};
 
 use frostpane::{Builder, Bytes, Event, Key, KeySpec, Keys, Spec};
 
-type Outcome<T> = Result<T, Box<dyn Error>>;
+type DirectResult<T> = Result<T, Box<dyn Error>>;
 
-/// Time, user and key.
 type Line<'a> = (i64, &'a [u8], &'a str);
 
-fn main() -> Outcome<()> {
+fn main() -> DirectResult<()> {
     let mut given = env::args().skip(1);
     let mut next = || given.next().ok_or("direct SPEC.json EVENTS.tsv");
     let (spec, events) = (fs::read_to_string(next()?)?, fs::read_to_string(next()?)?);
     let spec: Spec = serde_json::from_str(&spec)?;
-    let lines = events.lines().map(line).collect::<Outcome<Vec<_>>>()?;
+    let lines = events.lines().map(line).collect::<DirectResult<Vec<_>>>()?;
     match &spec.keys {
         KeySpec::Range(range) => release(&spec, Keys::range(range.clone())?, &lines, |key| key.parse().ok()),
         KeySpec::List(keys) => {
@@ -28,7 +27,7 @@ fn main() -> Outcome<()> {
     }
 }
 
-fn line(line: &str) -> Outcome<Line<'_>> {
+fn line(line: &str) -> DirectResult<Line<'_>> {
     let mut cells = line.split('\t');
     let mut cell = || cells.next().ok_or("a line has three cells");
     Ok((cell()?.parse()?, cell()?.as_bytes(), cell()?))
@@ -39,7 +38,7 @@ fn release<K: Key>(
     keys: Keys<K>,
     lines: &[Line<'_>],
     key: impl for<'a> Fn(&'a str) -> Option<K::Ref<'a>>,
-) -> Outcome<()> {
+) -> DirectResult<()> {
     let (by_clock, of_users) = (!spec.longest().is_by_count(), spec.unit.is_user());
     let events = lines.iter().map(|(time, user, text)| Event {
         time: by_clock.then_some(*time),

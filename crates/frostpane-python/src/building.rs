@@ -11,14 +11,15 @@ use arrow_array::{Array, ArrayRef, Int64Array, StructArray};
 use arrow_schema::{DataType, Field, Fields};
 use frostpane::stream::{PaneBounder, PaneRecipe, PartialPane};
 use frostpane::{Bytes, Key};
+use frostpane_events::valid_user;
 use frostpane_store::scratch;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 use pyo3_arrow::input::AnyArray;
 
 use crate::column::Piece;
-use crate::error::{Failure, Result};
-use crate::events::{ColumnKey, is_user};
+use crate::error::{CallError, Result};
+use crate::events::ColumnKey;
 use crate::process_guard::ProcessGuard;
 use crate::rows::pull;
 use crate::spec::{ByKeyKind, map_keys, with_keys};
@@ -40,11 +41,11 @@ impl PanePlan {
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         Ok(Self(match bytes {
-            [BYTES, rest @ ..] => AnyBlueprint::Bytes(PaneRecipe::from_bytes(rest).map_err(Failure::from)?),
+            [BYTES, rest @ ..] => AnyBlueprint::Bytes(PaneRecipe::from_bytes(rest).map_err(CallError::from)?),
             [INTEGERS, rest @ ..] => {
-                AnyBlueprint::Integers(PaneRecipe::from_bytes(rest).map_err(Failure::from)?)
+                AnyBlueprint::Integers(PaneRecipe::from_bytes(rest).map_err(CallError::from)?)
             }
-            _ => return Err(Failure::Input("these bytes are no plan of panes".to_owned()).into()),
+            _ => return Err(CallError::Input("these bytes are no plan of panes".to_owned()).into()),
         }))
     }
 
@@ -81,15 +82,15 @@ impl PanePlan {
     fn bounder(&self, first: i64, end: i64, memory: u64) -> PyResult<Bounder> {
         let numbers = first..end;
         let bounding = map_keys!(&self.0, blueprint => {
-            blueprint.bounding(numbers, memory, scratch).map_err(Failure::from)?
+            blueprint.bounding(numbers, memory, scratch).map_err(CallError::from)?
         });
         Ok(Bounder(ProcessGuard::new(bounding)))
     }
 
     /// Counts the keys of parts of panes.
-    fn counter(&self) -> Counter {
+    fn counter(&self) -> PartCounter {
         let parts = map_keys!(&self.0, blueprint => (blueprint.clone(), BTreeMap::new()));
-        Counter(ProcessGuard::new(parts))
+        PartCounter(ProcessGuard::new(parts))
     }
 
     /// Closes a pane from its parts, and returns it with its seal.
@@ -128,7 +129,7 @@ impl Bounder {
     }
 
     /// A table with the columns `pane`, `key` and `count`.
-    fn finish(&self, py: Python<'_>) -> PyResult<KeyCounts> {
+    fn finish(&self, py: Python<'_>) -> PyResult<PaneKeyCounts> {
         let state = self.0.take(py)?;
         let counted = py.detach(|| match state {
             AnyBounding::Bytes(bounding) => counted(bounding, BytesColumn::default()),
@@ -140,23 +141,23 @@ impl Bounder {
 
 fn column<'a>(chunk: &'a ArrayRef, name: &str) -> Result<&'a ArrayRef> {
     let table = chunk.as_struct_opt();
-    let missing = || Failure::Column(format!("there is no column {name}"));
+    let missing = || CallError::Column(format!("there is no column {name}"));
     table.and_then(|table| table.column_by_name(name)).ok_or_else(missing)
 }
 
 fn numbers<'a>(chunk: &'a ArrayRef, name: &str) -> Result<&'a Int64Array> {
     let column = column(chunk, name)?.as_primitive_opt::<Int64Type>();
-    column.ok_or_else(|| Failure::Input(format!("the column {name} does not hold 64-bit integers")))
+    column.ok_or_else(|| CallError::Input(format!("the column {name} does not hold 64-bit integers")))
 }
 
 fn bound<K: ColumnKey>(bounding: &mut PaneBounder<K>, chunk: &ArrayRef) -> Result<()> {
     let (panes, users, keys) = (numbers(chunk, "pane")?, column(chunk, "user")?, column(chunk, "key")?);
-    let (mut people, mut read) = (Vec::new(), K::Read::default());
+    let (mut people, mut read) = (Vec::new(), K::Output::default());
     if !piece(users, &(0..chunk.len())).bytes(&mut people) {
-        return Err(Failure::Input("the column user does not hold bytes".to_owned()));
+        return Err(CallError::Input("the column user does not hold bytes".to_owned()));
     }
     K::read(&piece(keys, &(0..chunk.len())), &mut read);
-    let event = |row: usize| (panes.value(row), people[row].filter(is_user), K::key(&read, row));
+    let event = |row: usize| (panes.value(row), valid_user(people[row]), K::key(&read, row));
     Ok(bounding.extend((0..chunk.len()).map(event))?)
 }
 
@@ -197,7 +198,7 @@ impl KeyColumn<u64> for IntegerColumn {
     }
 }
 
-fn counted<K: Key, C: KeyColumn<K>>(bounding: PaneBounder<K>, mut keys: C) -> Result<KeyCounts> {
+fn counted<K: Key, C: KeyColumn<K>>(bounding: PaneBounder<K>, mut keys: C) -> Result<PaneKeyCounts> {
     let (mut panes, mut counts, mut batches) = (Vec::new(), Vec::new(), Vec::new());
     let end = |panes: &mut Vec<i64>, keys: &mut C, counts: &mut Vec<i64>| {
         let integers =
@@ -213,17 +214,16 @@ fn counted<K: Key, C: KeyColumn<K>>(bounding: PaneBounder<K>, mut keys: C) -> Re
         }
     })?;
     batches.push(end(&mut panes, &mut keys, &mut counts));
-    KeyCounts::new(batches)
+    PaneKeyCounts::new(batches)
 }
 
-/// Counts of keys in panes, read through `__arrow_c_stream__`.
 #[pyclass(frozen, module = "frostpane._internal")]
-pub struct KeyCounts {
+pub struct PaneKeyCounts {
     fields: Fields,
     batches: Vec<StructArray>,
 }
 
-impl KeyCounts {
+impl PaneKeyCounts {
     fn new(batches: Vec<[ArrayRef; 3]>) -> Result<Self> {
         let key = batches.first().map_or(DataType::Binary, |[_, key, _]| key.data_type().clone());
         let field = |(name, data): (&str, DataType)| Field::new(name, data, true);
@@ -233,13 +233,13 @@ impl KeyCounts {
             .collect();
         let batch = |columns: [ArrayRef; 3]| StructArray::try_new(fields.clone(), columns.into(), None);
         let batches = batches.into_iter().map(batch).collect::<std::result::Result<_, _>>();
-        let batches = batches.map_err(|cause| Failure::Input(cause.to_string()))?;
+        let batches = batches.map_err(|cause| CallError::Input(cause.to_string()))?;
         Ok(Self { fields, batches })
     }
 }
 
 #[pymethods]
-impl KeyCounts {
+impl PaneKeyCounts {
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -252,14 +252,13 @@ impl KeyCounts {
 
 /// Keys with their counts, a batch at a time; then parts of panes.
 #[pyclass(frozen, module = "frostpane._internal")]
-pub struct Counter(ProcessGuard<ByKeyKind<Parts<Bytes>, Parts<u64>>>);
+pub struct PartCounter(ProcessGuard<ByKeyKind<PartsByPane<Bytes>, PartsByPane<u64>>>);
 
-type Parts<K> = (PaneRecipe<K>, BTreeMap<i64, PartialPane<K>>);
+type PartsByPane<K> = (PaneRecipe<K>, BTreeMap<i64, PartialPane<K>>);
 
 #[pymethods]
-impl Counter {
-    /// A batch with the columns `pane`, `key` and `count`: no other batch, here or elsewhere, has the same
-    /// key of the same pane.
+impl PartCounter {
+    /// A batch with the columns `pane`, `key` and `count`: no other one anywhere has the same key of a pane.
     fn add(&self, py: Python<'_>, batch: AnyArray) -> PyResult<()> {
         let chunks = pull(py, batch)?;
         self.0.with(py, |parts| {
@@ -287,7 +286,7 @@ fn count<K: ColumnKey>(
     chunk: &ArrayRef,
 ) -> Result<()> {
     let (panes, counts) = (numbers(chunk, "pane")?, numbers(chunk, "count")?);
-    let mut read = K::Read::default();
+    let mut read = K::Output::default();
     K::read(&piece(column(chunk, "key")?, &(0..chunk.len())), &mut read);
     for row in 0..chunk.len() {
         let part = parts.entry(panes.value(row)).or_insert_with(|| blueprint.part());

@@ -15,10 +15,9 @@ use jiff::Timestamp;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use crate::error::{Failure, Result};
+use crate::error::{CallError, Result};
 use crate::number::{is_number, rewritten};
 
-/// What a column is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Key,
@@ -39,8 +38,7 @@ pub enum Kind {
     Nulls,
 }
 
-/// A column, in the memory of whoever gave it.
-pub enum Column {
+pub enum InputColumn {
     Arrow {
         chunks: Vec<ArrayRef>,
         kind: Kind,
@@ -50,7 +48,7 @@ pub enum Column {
     Unsigned(Py<PyArray1<u64>>),
 }
 
-impl Column {
+impl InputColumn {
     /// A column of Arrow's, if its type can have this role.
     pub fn arrow(chunks: Vec<ArrayRef>, data: &DataType, role: Role, name: &str) -> Result<Self> {
         let kind = kind(data).filter(|kind| suits(*kind, role, data));
@@ -60,7 +58,7 @@ impl Column {
                 kind: if role == Role::Time { Kind::Time } else { Kind::Text },
             }),
             Some(kind) => Ok(Self::Arrow { chunks, kind }),
-            None => Err(Failure::Input(unsuitable(&data.to_string(), role, name))),
+            None => Err(CallError::Input(unsuitable(&data.to_string(), role, name))),
         }
     }
 
@@ -102,7 +100,7 @@ impl Column {
 fn readonly<'py, T: numpy::Element>(array: &Bound<'py, PyArray1<T>>) -> Result<PyReadonlyArray1<'py, T>> {
     array
         .try_readonly()
-        .map_err(|cause| Failure::Input(format!("an array cannot be read while it is written to: {cause}")))
+        .map_err(|cause| CallError::Input(format!("an array cannot be read while it is written to: {cause}")))
 }
 
 /// A column that nobody writes to.
@@ -115,8 +113,9 @@ pub enum Borrowed<'a, 'py> {
 impl Borrowed<'_, '_> {
     /// For a thread that does not hold the lock of Python.
     pub fn view(&self) -> Result<View<'_>> {
-        let gaps =
-            |_| Failure::Input("an array of numbers has gaps: give numpy.ascontiguousarray of it".to_owned());
+        let gaps = |_| {
+            CallError::Input("an array of numbers has gaps: give numpy.ascontiguousarray of it".to_owned())
+        };
         Ok(match self {
             Self::Arrow(chunks) => View::Arrow(chunks),
             Self::Signed(array) => View::Signed(array.as_slice().map_err(gaps)?),
@@ -133,7 +132,6 @@ pub enum View<'a> {
     Unsigned(&'a [u64]),
 }
 
-/// Consecutive rows of a column, in one piece of memory.
 #[derive(Clone)]
 pub enum Piece<'a> {
     Arrow(&'a ArrayRef, Range<usize>),
@@ -141,7 +139,6 @@ pub enum Piece<'a> {
     Unsigned(&'a [u64]),
 }
 
-/// Goes through a column piece by piece.
 #[derive(Clone)]
 pub struct Cursor<'a> {
     view: View<'a>,

@@ -22,17 +22,12 @@ mod raised {
     pyo3::import_exception!(frostpane.errors, WindowError);
 }
 
-/// An error of a call.
-pub enum Failure {
-    /// An error of the library.
+pub enum CallError {
     Library(frostpane::Error),
-    /// An error of the store.
     Store(frostpane_store::Error),
     /// A column has a type that cannot be used.
     Input(String),
-    /// A column is missing.
     Column(String),
-    /// The parameters are invalid.
     Parameter(String),
     /// The object was closed, or an update was broken.
     Closed(&'static str),
@@ -42,16 +37,15 @@ pub enum Failure {
     Python(PyErr),
 }
 
-/// A result whose error is [`Failure`].
-pub type Result<T> = std::result::Result<T, Failure>;
+pub type Result<T> = std::result::Result<T, CallError>;
 
-impl From<frostpane::Error> for Failure {
+impl From<frostpane::Error> for CallError {
     fn from(cause: frostpane::Error) -> Self {
         Self::Library(cause)
     }
 }
 
-impl From<frostpane_store::Error> for Failure {
+impl From<frostpane_store::Error> for CallError {
     fn from(cause: frostpane_store::Error) -> Self {
         match cause {
             frostpane_store::Error::Stream(cause) => Self::Library(cause),
@@ -60,7 +54,7 @@ impl From<frostpane_store::Error> for Failure {
     }
 }
 
-impl From<frostpane_events::Error> for Failure {
+impl From<frostpane_events::Error> for CallError {
     fn from(cause: frostpane_events::Error) -> Self {
         let message = in_python(&cause.to_string());
         match cause {
@@ -70,27 +64,26 @@ impl From<frostpane_events::Error> for Failure {
     }
 }
 
-impl From<PyErr> for Failure {
+impl From<PyErr> for CallError {
     fn from(cause: PyErr) -> Self {
         Self::Python(cause)
     }
 }
 
-impl From<Failure> for PyErr {
-    fn from(failure: Failure) -> Self {
+impl From<CallError> for PyErr {
+    fn from(failure: CallError) -> Self {
         match failure {
-            Failure::Library(cause) => of_library(&cause),
-            Failure::Store(cause) => of_store(&cause),
-            Failure::Input(message) => raised::InputError::new_err(message),
-            Failure::Column(message) => raised::ColumnError::new_err(message),
-            Failure::Parameter(message) => raised::ParameterError::new_err(message),
-            Failure::Closed(message) => raised::StateError::new_err(message),
-            Failure::Forked => raised::ForkedError::new_err(
+            CallError::Library(cause) => of_library(&cause),
+            CallError::Store(cause) => of_store(&cause),
+            CallError::Input(message) => raised::InputError::new_err(message),
+            CallError::Column(message) => raised::ColumnError::new_err(message),
+            CallError::Parameter(message) => raised::ParameterError::new_err(message),
+            CallError::Closed(message) => raised::StateError::new_err(message),
+            CallError::Forked => raised::ForkedError::new_err(
                 "this process was forked from the one that has it, and its noise and its budget must not \
-                 exist twice: use it there, or \
-                 build a new one here",
+                 exist twice: use it there, or build a new one here",
             ),
-            Failure::Python(cause) => cause,
+            CallError::Python(cause) => cause,
         }
     }
 }
@@ -124,11 +117,10 @@ fn of_store(cause: &frostpane_store::Error) -> PyErr {
     }
 }
 
-/// The amounts asked of, spent by and left to the first that cannot pay, and when the last of them leaves the
-/// window, as JSON.
+/// What the first that cannot pay is asked, has spent and has left, and when the last leaves, as JSON.
 fn numbers(unaffordable: &Unaffordable) -> String {
     #[derive(Serialize)]
-    struct Numbers<'a> {
+    struct RefusalNumbers<'a> {
         asked: Amount,
         spent: Option<Amount>,
         left: Option<Amount>,
@@ -136,7 +128,7 @@ fn numbers(unaffordable: &Unaffordable) -> String {
     }
     let Unaffordable { refusal, leave, .. } = unaffordable;
     let first = refusal.unpaid.first();
-    let numbers = Numbers {
+    let numbers = RefusalNumbers {
         asked: refusal.asked.amount(),
         spent: first.map(|unpaid| unpaid.spent.amount()),
         left: first.map(|unpaid| unpaid.left),
@@ -149,7 +141,6 @@ fn numbers(unaffordable: &Unaffordable) -> String {
 fn in_python(message: &str) -> String {
     message
         .replace("`frostpane restore DIR`", "Store.restore")
-        .replace("`frostpane init --like` the one", "Store.create(like=...) of the one")
         .replace("--accept-clock", "accept_clock=True")
         .replace(" --", " ")
 }

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::ops::Range;
 
 use frostpane::{Bytes, Edge, ErrorKind, Event, Key, Span};
-use frostpane_events::{LONGEST_USER, Times};
+use frostpane_events::{Times, valid_user};
 use frostpane_store::StoredKey;
 use jiff::Timestamp;
 
 use crate::column::{Cursor, Kind, Piece, View};
-use crate::error::Failure;
+use crate::error::CallError;
 use crate::process_guard::UpdateError;
 use crate::progress::ProgressReporter;
 
@@ -20,9 +20,8 @@ const PLAIN: usize = 1 << 18;
 /// So many of people at a time.
 const OF_PEOPLE: usize = 1 << 18;
 
-/// The columns of events.
 #[derive(Clone, Copy)]
-pub struct Columns<'a> {
+pub struct EventColumns<'a> {
     pub key: View<'a>,
     /// By the clock.
     pub time: Option<(View<'a>, Kind)>,
@@ -30,39 +29,37 @@ pub struct Columns<'a> {
     pub user: Option<View<'a>>,
 }
 
-/// Takes events.
 pub trait Sink<K: Key> {
-    /// All of these.
-    fn take<'a>(&mut self, events: impl Iterator<Item = Event<'a, K>>) -> Result<(), Failure>;
+    fn take<'a>(&mut self, events: impl Iterator<Item = Event<'a, K>>) -> Result<(), CallError>;
 }
 
 /// A key that columns can hold.
 pub trait ColumnKey: StoredKey {
     /// What is read of a block.
-    type Read<'a>: Default;
+    type Output<'a>: Default;
 
     /// Whether there are blocks that need not be read first.
     const MAY_BE_PLAIN: bool = false;
 
-    fn read<'a>(piece: &Piece<'a>, read: &mut Self::Read<'a>);
+    fn read<'a>(piece: &Piece<'a>, read: &mut Self::Output<'a>);
 
-    fn key<'b>(read: &'b Self::Read<'_>, row: usize) -> Option<Self::Ref<'b>>;
+    fn key<'b>(read: &'b Self::Output<'_>, row: usize) -> Option<Self::Ref<'b>>;
 
     /// Whether keys outlast what was read.
-    fn lasts(read: &Self::Read<'_>) -> bool;
+    fn lasts(read: &Self::Output<'_>) -> bool;
 
     /// A key that does.
-    fn lasting<'a>(read: &Self::Read<'a>, row: usize) -> Option<Self::Ref<'a>>;
+    fn lasting<'a>(read: &Self::Output<'a>, row: usize) -> Option<Self::Ref<'a>>;
 
     /// Takes a block whose events have nothing but keys, if there is a shorter way for it.
-    fn take_plain(_piece: &Piece<'_>, _sink: &mut impl Sink<Self>) -> Option<Result<(), Failure>> {
+    fn take_plain(_piece: &Piece<'_>, _sink: &mut impl Sink<Self>) -> Option<Result<(), CallError>> {
         None
     }
 }
 
 /// Rows of bytes: where they are, or integers written out.
 #[derive(Default)]
-pub struct Texts<'a> {
+pub struct ByteRows<'a> {
     given: Vec<Option<&'a [u8]>>,
     numbers: Vec<Option<i128>>,
     written: Vec<u8>,
@@ -70,7 +67,7 @@ pub struct Texts<'a> {
     is_given: bool,
 }
 
-impl<'a> Texts<'a> {
+impl<'a> ByteRows<'a> {
     fn read(&mut self, piece: &Piece<'a>) {
         self.is_given = piece.bytes(&mut self.given);
         if self.is_given {
@@ -97,45 +94,40 @@ impl<'a> Texts<'a> {
 }
 
 impl ColumnKey for Bytes {
-    type Read<'a> = Texts<'a>;
+    type Output<'a> = ByteRows<'a>;
 
-    fn read<'a>(piece: &Piece<'a>, read: &mut Texts<'a>) {
+    fn read<'a>(piece: &Piece<'a>, read: &mut ByteRows<'a>) {
         read.read(piece);
     }
 
-    fn key<'b>(read: &'b Texts<'_>, row: usize) -> Option<&'b [u8]> {
+    fn key<'b>(read: &'b ByteRows<'_>, row: usize) -> Option<&'b [u8]> {
         read.row(row).filter(|key| !key.is_empty())
     }
 
-    fn lasts(read: &Texts<'_>) -> bool {
+    fn lasts(read: &ByteRows<'_>) -> bool {
         read.is_given
     }
 
     // As the trait has it, where the lifetime stands in nothing but projections.
-    fn lasting<'a: 'a>(read: &Texts<'a>, row: usize) -> Option<&'a [u8]> {
+    fn lasting<'a: 'a>(read: &ByteRows<'a>, row: usize) -> Option<&'a [u8]> {
         read.given[row].filter(|key| !key.is_empty())
     }
 }
 
-/// Returns true for bytes that may be a user, as the reader of files has it.
-pub fn is_user(bytes: &&[u8]) -> bool {
-    (1..=LONGEST_USER).contains(&bytes.len())
-}
-
 /// Rows of whole numbers from 0 on.
 #[derive(Default)]
-pub struct Numbers<'a> {
+pub struct NumberRows<'a> {
     keys: Vec<Option<u64>>,
     numbers: Vec<Option<i128>>,
     texts: Vec<Option<&'a [u8]>>,
 }
 
 impl ColumnKey for u64 {
-    type Read<'a> = Numbers<'a>;
+    type Output<'a> = NumberRows<'a>;
 
     const MAY_BE_PLAIN: bool = true;
 
-    fn read<'a>(piece: &Piece<'a>, read: &mut Numbers<'a>) {
+    fn read<'a>(piece: &Piece<'a>, read: &mut NumberRows<'a>) {
         read.keys.clear();
         if piece.bytes(&mut read.texts) {
             // As the program reads them.
@@ -147,19 +139,19 @@ impl ColumnKey for u64 {
         read.keys.extend(read.numbers.iter().map(|number| number.and_then(narrow)));
     }
 
-    fn key(read: &Numbers<'_>, row: usize) -> Option<u64> {
+    fn key(read: &NumberRows<'_>, row: usize) -> Option<u64> {
         read.keys[row]
     }
 
-    fn lasts(_read: &Numbers<'_>) -> bool {
+    fn lasts(_read: &NumberRows<'_>) -> bool {
         true
     }
 
-    fn lasting<'a: 'a>(read: &Numbers<'a>, row: usize) -> Option<u64> {
+    fn lasting<'a: 'a>(read: &NumberRows<'a>, row: usize) -> Option<u64> {
         read.keys[row]
     }
 
-    fn take_plain(piece: &Piece<'_>, sink: &mut impl Sink<u64>) -> Option<Result<(), Failure>> {
+    fn take_plain(piece: &Piece<'_>, sink: &mut impl Sink<u64>) -> Option<Result<(), CallError>> {
         let event = |key| Event { time: None, key, user: None };
         if let Some(keys) = piece.plain() {
             return Some(sink.take(keys.iter().map(|key| event(Some(*key)))));
@@ -173,7 +165,7 @@ impl ColumnKey for u64 {
 }
 
 /// Goes through columns side by side.
-struct Source<'a> {
+struct ColumnSource<'a> {
     keys: Cursor<'a>,
     times: Option<(Cursor<'a>, Kind)>,
     users: Option<Cursor<'a>>,
@@ -181,8 +173,8 @@ struct Source<'a> {
     times_read: Times,
 }
 
-impl<'a> Source<'a> {
-    fn new(columns: Columns<'a>) -> Self {
+impl<'a> ColumnSource<'a> {
+    fn new(columns: EventColumns<'a>) -> Self {
         Self {
             keys: Cursor::new(columns.key),
             times: columns.time.map(|(view, kind)| (Cursor::new(view), kind)),
@@ -204,27 +196,25 @@ impl<'a> Source<'a> {
 }
 
 /// What is read of some rows.
-struct Block<'a, K: ColumnKey> {
+struct RowBlock<'a, K: ColumnKey> {
     rows: usize,
-    keys: K::Read<'a>,
-    /// By the clock.
+    keys: K::Output<'a>,
     times: Option<Vec<Option<i64>>>,
-    /// Where people are protected.
-    users: Option<Texts<'a>>,
+    users: Option<ByteRows<'a>>,
 }
 
-impl<'a, K: ColumnKey> Block<'a, K> {
-    fn new(columns: Columns<'a>) -> Self {
+impl<'a, K: ColumnKey> RowBlock<'a, K> {
+    fn new(columns: EventColumns<'a>) -> Self {
         Self {
             rows: 0,
-            keys: K::Read::default(),
+            keys: K::Output::default(),
             times: columns.time.map(|_| Vec::new()),
-            users: columns.user.map(|_| Texts::default()),
+            users: columns.user.map(|_| ByteRows::default()),
         }
     }
 
     /// Reads the next rows in place of others.
-    fn read(&mut self, source: &mut Source<'a>, rows: usize) {
+    fn read(&mut self, source: &mut ColumnSource<'a>, rows: usize) {
         self.rows = rows;
         K::read(&source.keys.take(rows), &mut self.keys);
         if let (Some(times), Some((cursor, kind))) = (&mut self.times, &mut source.times) {
@@ -255,7 +245,7 @@ impl<'a, K: ColumnKey> Block<'a, K> {
             Some(Event {
                 time: self.time(row)?,
                 key: K::key(&self.keys, row),
-                user: self.users.as_ref().and_then(|users| users.row(row)).filter(is_user),
+                user: valid_user(self.users.as_ref().and_then(|users| users.row(row))),
             })
         })
     }
@@ -270,29 +260,28 @@ impl<'a, K: ColumnKey> Block<'a, K> {
         Some(Event {
             time: self.time(row)?,
             key: K::lasting(&self.keys, row),
-            user: self.users.as_ref().and_then(|users| users.given[row]).filter(is_user),
+            user: valid_user(self.users.as_ref().and_then(|users| users.given[row])),
         })
     }
 }
 
 /// Rows that are read while others are taken, block by block, because two threads do it.
-struct Reading<'s, 'a, K: ColumnKey> {
-    source: &'s mut Source<'a>,
-    block: &'s mut Block<'a, K>,
+struct BlockReader<'s, 'a, K: ColumnKey> {
+    source: &'s mut ColumnSource<'a>,
+    block: &'s mut RowBlock<'a, K>,
     row: usize,
     /// How many were read, with those of the block.
     rows: usize,
     without_time: usize,
 }
 
-impl<'s, 'a, K: ColumnKey> Reading<'s, 'a, K> {
-    /// Those of a block that has been read, and more.
-    fn new(source: &'s mut Source<'a>, block: &'s mut Block<'a, K>) -> Self {
+impl<'s, 'a, K: ColumnKey> BlockReader<'s, 'a, K> {
+    fn new(source: &'s mut ColumnSource<'a>, block: &'s mut RowBlock<'a, K>) -> Self {
         Self { row: 0, rows: block.rows, without_time: block.without_time(), source, block }
     }
 }
 
-impl<'a, K: ColumnKey> Iterator for Reading<'_, 'a, K> {
+impl<'a, K: ColumnKey> Iterator for BlockReader<'_, 'a, K> {
     type Item = Event<'a, K>;
 
     #[inline]
@@ -324,11 +313,11 @@ impl<'a, K: ColumnKey> Iterator for Reading<'_, 'a, K> {
 
 /// Gives all rows to a sink. Returns how many had no time, where they need one, and were left out.
 pub fn feed<K: ColumnKey>(
-    columns: Columns<'_>,
+    columns: EventColumns<'_>,
     pace: &mut ProgressReporter,
     sink: &mut impl Sink<K>,
 ) -> Result<u64, UpdateError> {
-    let (mut source, mut block) = (Source::new(columns), Block::<K>::new(columns));
+    let (mut source, mut block) = (ColumnSource::new(columns), RowBlock::<K>::new(columns));
     let (mut left_out, mut is_first) = (0, true);
     while source.ready(1) > 0 {
         let (rows, without_time, taken) = take_some(&mut source, &mut block, sink);
@@ -342,10 +331,10 @@ pub fn feed<K: ColumnKey>(
 
 /// Gives the next rows to a sink: how many, and how many of them were left out.
 fn take_some<'a, K: ColumnKey>(
-    source: &mut Source<'a>,
-    block: &mut Block<'a, K>,
+    source: &mut ColumnSource<'a>,
+    block: &mut RowBlock<'a, K>,
     sink: &mut impl Sink<K>,
-) -> (usize, usize, Result<(), Failure>) {
+) -> (usize, usize, Result<(), CallError>) {
     if K::MAY_BE_PLAIN && source.has_only_keys() {
         let rows = source.ready(PLAIN);
         if let Some(taken) = K::take_plain(&source.keys.clone().take(rows), sink) {
@@ -358,7 +347,7 @@ fn take_some<'a, K: ColumnKey>(
     match block.lasts() {
         false => (rows, block.without_time(), sink.take(block.events())),
         true => {
-            let mut reading = Reading::new(source, block);
+            let mut reading = BlockReader::new(source, block);
             let taken = sink.take(&mut reading);
             (reading.rows, reading.without_time, taken)
         }
@@ -366,9 +355,9 @@ fn take_some<'a, K: ColumnKey>(
 }
 
 /// What kind of events a window takes, and whether it takes any more, does not depend on what they are: then the first is refused, and none was counted.
-fn failed(cause: Failure, is_first: bool) -> UpdateError {
+fn failed(cause: CallError, is_first: bool) -> UpdateError {
     match &cause {
-        Failure::Library(refusal) if is_first && refusal.kind() == ErrorKind::Window => {
+        CallError::Library(refusal) if is_first && refusal.kind() == ErrorKind::Window => {
             UpdateError::Refused(cause)
         }
         _ => UpdateError::Broken(cause),
@@ -376,7 +365,7 @@ fn failed(cause: Failure, is_first: bool) -> UpdateError {
 }
 
 /// Where events by the clock end, as the program finds it, and about how many lie in a window before that.
-pub fn end(view: View<'_>, kind: Kind, window: Span) -> Result<(Edge, u64), Failure> {
+pub fn end(view: View<'_>, kind: Kind, window: Span) -> Result<(Edge, u64), CallError> {
     let (mut cursor, mut moments) = (Cursor::new(view), Vec::new());
     let times = Times::default().by_themselves();
     let mut each = |see: &mut dyn FnMut(i64)| loop {
@@ -398,7 +387,7 @@ pub fn end(view: View<'_>, kind: Kind, window: Span) -> Result<(Edge, u64), Fail
         }
     });
     let Some(latest) = latest else {
-        return Err(Failure::Input("no event has a time: nothing was released".to_owned()));
+        return Err(CallError::Input("no event has a time: nothing was released".to_owned()));
     };
     // Of events that have days for times, the last day is over when the next begins.
     let step = if days { DAY } else { SECOND };
@@ -409,7 +398,7 @@ pub fn end(view: View<'_>, kind: Kind, window: Span) -> Result<(Edge, u64), Fail
     match Timestamp::from_microsecond(end) {
         Ok(end) => Ok((Edge::Instant(end), within)),
         Err(_) => {
-            Err(Failure::Input("the latest event lies at the end of the calendar: give until".to_owned()))
+            Err(CallError::Input("the latest event lies at the end of the calendar: give until".to_owned()))
         }
     }
 }

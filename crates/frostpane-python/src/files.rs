@@ -10,27 +10,25 @@ use arrow_array::builder::{LargeBinaryBuilder, TimestampMicrosecondBuilder};
 use frostpane_events::{Column, EventRef, ReadReport, Schema, Source};
 use pyo3::prelude::*;
 
-use crate::error::{Failure, Result};
+use crate::error::{CallError, Result};
+use crate::spec::NeededColumns;
 
 /// Rows of a chunk; after each the reader looks for an interrupt.
 const CHUNK: usize = 1 << 18;
 
-/// The events of files.
 pub struct FileEvents {
     pub len: usize,
     pub keys: Vec<ArrayRef>,
-    /// By the clock.
     pub times: Option<Vec<ArrayRef>>,
-    /// Where users are protected.
     pub users: Option<Vec<ArrayRef>>,
     pub notes: Vec<String>,
 }
 
 /// The columns of keys, times and users.
-pub fn schema(columns: [Option<&str>; 3], by_clock: bool) -> Result<Schema> {
+pub fn schema(columns: [Option<&str>; 3], needed: NeededColumns) -> Result<Schema> {
     let [key, time, user] = columns.map(|name| name.map(Column::new).transpose());
-    let invalid = |wrong| Failure::Parameter(format!("a column cannot be read: {wrong}"));
-    let time = time.map_err(invalid)?.filter(|_| by_clock);
+    let invalid = |wrong| CallError::Parameter(format!("a column cannot be read: {wrong}"));
+    let time = time.map_err(invalid)?.filter(|_| needed.time);
     Ok(Schema {
         key: key.map_err(invalid)?,
         by_clock: time.is_some(),
@@ -40,7 +38,6 @@ pub fn schema(columns: [Option<&str>; 3], by_clock: bool) -> Result<Schema> {
     })
 }
 
-/// Reads all events.
 pub fn read(files: &[PathBuf], schema: Schema) -> Result<FileEvents> {
     let mut chunks =
         Chunks { has_times: schema.by_clock, has_users: schema.user.is_some(), ..Chunks::default() };

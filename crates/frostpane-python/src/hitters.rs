@@ -4,12 +4,12 @@ use frostpane::{Bytes, Event, HeavyHitters, Key, Keys, Spec};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::error::{Failure, Result};
+use crate::error::{CallError, Result};
 use crate::events::{Sink, feed};
 use crate::made::{Made, made};
 use crate::process_guard::{ProcessGuard, UpdateError};
 use crate::progress::ProgressReporter;
-use crate::rows::Rows;
+use crate::rows::EventRows;
 use crate::spec::{self, ByKeyKind, map_keys, with_keys};
 
 type AnyHitters = ByKeyKind<HeavyHitters<Bytes>, HeavyHitters<u64>>;
@@ -44,7 +44,7 @@ impl Hitters {
 
     /// Ingests all rows, or none of them.
     #[pyo3(signature = (rows, told=None))]
-    fn update(&self, py: Python<'_>, rows: &Rows, told: Option<Py<PyAny>>) -> PyResult<()> {
+    fn update(&self, py: Python<'_>, rows: &EventRows, told: Option<Py<PyAny>>) -> PyResult<()> {
         rows.check(&self.spec)?;
         let total = rows.len as u64;
         let held = rows.borrow(py)?;
@@ -99,7 +99,7 @@ impl Hitters {
 /// If users are protected, the end is given before the first event: nothing is derived from the data.
 fn check_end(spec: &Spec) -> Result<()> {
     if spec.continual {
-        return Err(Failure::Parameter(
+        return Err(CallError::Parameter(
             "the specification is of a list at every slide: give it to Watch, or leave continual out"
                 .to_owned(),
         ));
@@ -107,7 +107,7 @@ fn check_end(spec: &Spec) -> Result<()> {
     if spec.unit.is_user() && spec.until.is_none() {
         // Other errors of the specification come first.
         spec::with_builder!(spec, builder => builder.decided().map(drop))?;
-        return Err(Failure::Parameter(
+        return Err(CallError::Parameter(
             "people are protected, so events do not say where the windows end: give until, such as \
              until=\"2025-12-01\""
                 .to_owned(),

@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use pyo3::prelude::*;
 use serde_json::json;
 
-use error::{Failure, Result};
+use error::{CallError, Result};
 use spec::with_builder;
 
 /// Parses a specification from JSON or TOML, and returns it as JSON.
@@ -33,7 +33,10 @@ fn read_spec(text: &str, toml: bool) -> PyResult<String> {
         toml::from_str(text).map_err(|cause| {
             let before = cause.span().and_then(|span| text.get(..span.start));
             let line = 1 + before.map_or(0, |before| before.matches('\n').count());
-            Failure::Parameter(format!("the specification cannot be used: line {line}: {}", cause.message()))
+            CallError::Parameter(format!(
+                "the specification cannot be used: line {line}: {}",
+                cause.message()
+            ))
         })?
     } else {
         spec::parse(text)?
@@ -44,7 +47,7 @@ fn read_spec(text: &str, toml: bool) -> PyResult<String> {
 #[pyfunction]
 fn spec_to_toml(spec: &str) -> PyResult<String> {
     let spec = spec::parse(spec)?;
-    Ok(toml::to_string(&spec).map_err(|cause| Failure::Parameter(cause.to_string()))?)
+    Ok(toml::to_string(&spec).map_err(|cause| CallError::Parameter(cause.to_string()))?)
 }
 
 /// Returns the specification with all choices made, as JSON.
@@ -54,7 +57,6 @@ fn decide(py: Python<'_>, spec: &str) -> PyResult<String> {
     Ok(py.detach(|| written(&with_builder!(&spec, builder => builder.spec()?)))?)
 }
 
-/// The plan of a release, as JSON.
 #[pyfunction]
 #[pyo3(signature = (spec, events=None, norm=None))]
 fn plan(py: Python<'_>, spec: &str, events: Option<u64>, norm: Option<u64>) -> PyResult<String> {
@@ -69,7 +71,7 @@ fn outlook(spec: &Spec, events: Option<u64>, norm: Option<u64>) -> Result<String
         let expected = match (plan.layout.by_count, events) {
             (true, events) => events.unwrap_or(u64::MAX).min(plan.layout.window),
             (false, Some(events)) => events,
-            (false, None) => return Err(Failure::Parameter(
+            (false, None) => return Err(CallError::Parameter(
                 "a window by time may hold any number of events: say how many to expect, with \
                  events".to_owned(),
             )),
@@ -85,7 +87,6 @@ fn outlook(spec: &Spec, events: Option<u64>, norm: Option<u64>) -> Result<String
     })
 }
 
-/// The stages that epsilon is spent on, as JSON.
 #[pyfunction]
 fn stages(py: Python<'_>, spec: &str) -> PyResult<String> {
     let spec = spec::parse(spec)?;
@@ -116,32 +117,29 @@ fn epsilon_for(py: Python<'_>, spec: &str, count: u64, events: u64) -> PyResult<
     })?)
 }
 
-/// Parses a moment, in microseconds since 1970.
 #[pyfunction]
 fn moment(text: &str) -> PyResult<i64> {
     Ok(spec::moment(text)?)
 }
 
-/// Formats a moment in microseconds since 1970.
 #[pyfunction]
 fn moment_text(micros: i64) -> PyResult<String> {
     let moment = Timestamp::from_microsecond(micros);
     Ok(moment
         .map(|moment| moment.to_string())
-        .map_err(|_| Failure::Parameter(format!("{micros} lies outside the calendar")))?)
+        .map_err(|_| CallError::Parameter(format!("{micros} lies outside the calendar")))?)
 }
 
 /// The length of a span in events or microseconds, and whether it is a number of events.
 #[pyfunction]
 fn span(text: &str) -> PyResult<(u64, bool)> {
-    let span: Span = text.parse().map_err(Failure::from)?;
+    let span: Span = text.parse().map_err(CallError::from)?;
     Ok((span.length(), span.is_by_count()))
 }
 
-/// The specification of a complete set of rows, with the given end or, if events are protected, the end of
-/// the events.
+/// The specification of a complete set of rows, with the given end or, of events, the latest.
 #[pyfunction]
-fn ended(py: Python<'_>, spec: &str, rows: &rows::Rows) -> PyResult<String> {
+fn ended(py: Python<'_>, spec: &str, rows: &rows::EventRows) -> PyResult<String> {
     let spec = spec::parse(spec)?;
     if spec.until.is_some() || spec.unit.is_user() {
         return Ok(written(&spec)?);
@@ -165,7 +163,7 @@ fn ended(py: Python<'_>, spec: &str, rows: &rows::Rows) -> PyResult<String> {
 }
 
 fn written(value: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|cause| Failure::Parameter(cause.to_string()))
+    serde_json::to_string(value).map_err(|cause| CallError::Parameter(cause.to_string()))
 }
 
 #[pymodule]
@@ -173,8 +171,8 @@ fn _internal(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<building::PanePlan>()?;
     module.add_class::<building::Bounder>()?;
-    module.add_class::<building::Counter>()?;
-    module.add_class::<rows::Rows>()?;
+    module.add_class::<building::PartCounter>()?;
+    module.add_class::<rows::EventRows>()?;
     module.add_class::<hitters::Hitters>()?;
     module.add_class::<watch::ContinualHandle>()?;
     module.add_class::<store::StoreHandle>()?;

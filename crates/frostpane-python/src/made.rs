@@ -13,7 +13,6 @@ pub fn made<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>) -> M
     (json, sentences(spec, asked, release))
 }
 
-/// The summary of a release as JSON.
 pub fn sentences<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>) -> String {
     serde_json::to_string(&OperatorSummary::of(spec, asked, release)).unwrap_or_default()
 }

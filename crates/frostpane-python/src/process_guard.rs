@@ -5,13 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 
-use crate::error::{Failure, Result};
+use crate::error::{CallError, Result};
 
 /// Reasons why a value cannot be used any more.
 const CLOSED: &str = "it has been closed: open or build another one";
-const BROKEN: &str = "an update was interrupted, or failed, in the middle, and nobody knows how much of it was \
-                      counted: nothing is released from \
-                      this any more, so build another one";
+const BROKEN: &str = "an update was interrupted, or failed, in the middle, and nobody knows how much of it \
+                      was counted: nothing is released from this any more, so build another one";
 
 /// A value that must not exist twice. A forked child has a copy of it, which it must not even drop: that
 /// would write to files, and release locks, of the parent.
@@ -35,8 +34,7 @@ impl<T: Send> ProcessGuard<T> {
         self.change(py, |thing| act(thing).map_err(UpdateError::Refused))
     }
 
-    /// Changes the value. If that fails half-way, or panics, the value is dropped because its contents are
-    /// unknown.
+    /// Changes the value. If that fails half-way, or panics, it is dropped: its contents are unknown.
     pub fn change<R: Send>(
         &self,
         py: Python<'_>,
@@ -46,7 +44,7 @@ impl<T: Send> ProcessGuard<T> {
         let done = py.detach(|| {
             let held = &mut *self.lock();
             let Some(mut thing) = held.thing.take() else {
-                return Err(Failure::Closed(held.why));
+                return Err(CallError::Closed(held.why));
             };
             held.why = BROKEN;
             let done = match act(&mut thing) {
@@ -65,7 +63,7 @@ impl<T: Send> ProcessGuard<T> {
         self.check_process()?;
         let taken = py.detach(|| {
             let held = &mut *self.lock();
-            held.thing.take().ok_or(Failure::Closed(held.why))
+            held.thing.take().ok_or(CallError::Closed(held.why))
         });
         Ok(taken?)
     }
@@ -82,7 +80,7 @@ impl<T: Send> ProcessGuard<T> {
 
     fn check_process(&self) -> Result<()> {
         if self.process != process::id() {
-            return Err(Failure::Forked);
+            return Err(CallError::Forked);
         }
         Ok(())
     }
@@ -94,10 +92,9 @@ impl<T: Send> ProcessGuard<T> {
 
 /// The error of a change.
 pub enum UpdateError {
-    /// Nothing was changed.
-    Refused(Failure),
+    Refused(CallError),
     /// The change was made in part.
-    Broken(Failure),
+    Broken(CallError),
 }
 
 impl<T> Drop for ProcessGuard<T> {

@@ -4,13 +4,12 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-use crate::error::Failure;
+use crate::error::CallError;
 use crate::process_guard::UpdateError;
 
 /// The interval between checks.
 const OFTEN: Duration = Duration::from_millis(50);
-/// The time that an update may go on after an interrupt, so that it is counted as a whole. An update that
-/// takes longer is broken.
+/// The time that an update may go on after an interrupt, to be counted as a whole; else it is broken.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The progress of one call.
@@ -34,7 +33,6 @@ impl ProgressReporter {
         Self { grace: Duration::ZERO, ..Self::new(told, total) }
     }
 
-    /// Adds rows to the progress.
     pub fn step(&mut self, rows: usize) -> Result<(), UpdateError> {
         self.done += rows as u64;
         if self.looked.elapsed() < OFTEN {
@@ -67,10 +65,10 @@ impl ProgressReporter {
     }
 
     /// Ends the call, and raises an interrupt that has come meanwhile.
-    pub fn finish(self) -> Result<(), Failure> {
+    pub fn finish(self) -> Result<(), CallError> {
         match self.stopped {
             Some((_, cause)) => Err(cause.into()),
-            None => self.look_around().map_err(Failure::from),
+            None => self.look_around().map_err(CallError::from),
         }
     }
 }

@@ -14,32 +14,31 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyList, PyString};
 use pyo3_arrow::input::AnyArray;
 
-use crate::column::{Borrowed, Column, Kind, Role};
-use crate::error::{Failure, Result};
-use crate::events::Columns;
+use crate::column::{Borrowed, InputColumn, Kind, Role};
+use crate::error::{CallError, Result};
+use crate::events::EventColumns;
 use crate::files;
 use crate::number::is_number;
-use crate::spec;
-use crate::value::Values;
+use crate::spec::{self, NeededColumns};
+use crate::value::ValueColumn;
 
 /// Rows of a list are looked at so often for an interrupt.
 const OFTEN: usize = 1 << 16;
 
 /// Events that are taken together.
 #[pyclass(frozen, module = "frostpane._internal")]
-pub struct Rows {
-    pub key: Column,
-    pub time: Option<Column>,
-    pub user: Option<Column>,
+pub struct EventRows {
+    pub key: InputColumn,
+    pub time: Option<InputColumn>,
+    pub user: Option<InputColumn>,
     pub len: usize,
     /// The columns that have values of which none can be read.
     unreadable: Vec<&'static str>,
-    /// Notes for the operator about files.
     notes: Vec<String>,
 }
 
 #[pymethods]
-impl Rows {
+impl EventRows {
     /// Three columns of a table, whatever has it: an object with `__arrow_c_stream__` or `__arrow_c_array__`.
     #[staticmethod]
     fn of_frame(
@@ -51,48 +50,40 @@ impl Rows {
     ) -> PyResult<Self> {
         let field = frame.field()?;
         let DataType::Struct(fields) = field.data_type() else {
-            return Err(Failure::Input(format!(
+            return Err(CallError::Input(format!(
                 "a table was expected, with the column {key}, but this is a column of {}",
                 field.data_type()
             ))
             .into());
         };
-        let wanted = [(Some(key), Role::Key), (time, Role::Time), (user, Role::User)];
-        let find = |(name, role): &(Option<&str>, Role)| match name {
-            Some(name) => place(fields, name).map(|place| Some((place, *role, (*name).to_owned()))),
-            None => Ok(None),
-        };
-        let found = wanted.iter().map(find).collect::<Result<Vec<_>>>()?;
+        let find = |name: Option<&str>| name.map(|name| place(fields, name)).transpose();
+        let wanted =
+            [(Some(place(fields, key)?), Role::Key), (find(time)?, Role::Time), (find(user)?, Role::User)];
+        let read =
+            |chunks: &[ArrayRef], (place, role): (Option<usize>, Role)| -> Result<Option<InputColumn>> {
+                let Some(place) = place else { return Ok(None) };
+                let parts = chunks.iter().map(|chunk| Arc::clone(chunk.as_struct().column(place)));
+                let name = column(fields[place].name());
+                InputColumn::arrow(parts.collect(), fields[place].data_type(), role, &name).map(Some)
+            };
         // What cannot be read is refused before anything is.
-        for (place, role, name) in found.iter().flatten() {
-            Column::arrow(Vec::new(), fields[*place].data_type(), *role, &column(name))?;
+        for column in wanted {
+            read(&[], column)?;
         }
         let chunks = pull(py, frame)?;
-        let take = |found: &Option<(usize, Role, String)>| -> Result<Option<Column>> {
-            let Some((place, role, name)) = found else {
-                return Ok(None);
-            };
-            let data = fields[*place].data_type();
-            let of = chunks.iter().map(|chunk| Arc::clone(chunk.as_struct().column(*place)));
-            Column::arrow(of.collect(), data, *role, &column(name)).map(Some)
-        };
-        let missing = || Failure::Column("there is no column of keys".to_owned());
-        let columns = found.iter().map(take).collect::<Result<Vec<_>>>()?;
-        let is_lost =
-            |(found, column): &(&Option<(usize, Role, String)>, &Option<Column>)| match (found, column) {
-                (Some((place, ..)), Some(column)) => {
-                    is_number(fields[*place].data_type()) && column.is_blank()
-                }
-                _ => false,
-            };
-        let lost = found.iter().zip(&columns).filter(is_lost);
-        let unreadable = lost.filter_map(|(found, _)| Some(plural(found.as_ref()?.1))).collect();
-        let mut columns = columns.into_iter();
-        let mut next = || columns.next().flatten();
+        let (mut columns, mut unreadable) = ([None, None, None], Vec::new());
+        for (found, (place, role)) in columns.iter_mut().zip(wanted) {
+            *found = read(&chunks, (place, role))?;
+            let is_number = place.is_some_and(|place| is_number(fields[place].data_type()));
+            let is_lost = is_number && found.as_ref().is_some_and(InputColumn::is_blank);
+            unreadable.extend(is_lost.then(|| plural(role)));
+        }
+        let [key, time, user] = columns;
+        let missing = || CallError::Column("there is no column of keys".to_owned());
         Ok(Self {
-            key: next().ok_or_else(missing)?,
-            time: next(),
-            user: next(),
+            key: key.ok_or_else(missing)?,
+            time,
+            user,
             len: chunks.iter().map(|chunk| chunk.len()).sum(),
             unreadable,
             notes: Vec::new(),
@@ -114,7 +105,7 @@ impl Rows {
         let key = any_column(py, key, Role::Key, &mut unreadable)?;
         let time = time.map(|time| any_column(py, time, Role::Time, &mut unreadable));
         let time = match time.transpose()? {
-            Some(Column::Signed(array, _)) if micros => Some(Column::Signed(array, Kind::Time)),
+            Some(InputColumn::Signed(array, _)) if micros => Some(InputColumn::Signed(array, Kind::Time)),
             time => time,
         };
         let user = user.map(|user| any_column(py, user, Role::User, &mut unreadable));
@@ -122,7 +113,7 @@ impl Rows {
         let len = key.len(py);
         for (column, what) in [(&time, "times"), (&user, "users")] {
             if let Some(other) = column.as_ref().map(|column| column.len(py)).filter(|other| *other != len) {
-                return Err(Failure::Input(format!(
+                return Err(CallError::Input(format!(
                     "there are {len} keys and {other} {what}, but every event has one of each: give columns of the same length"
                 ))
                 .into());
@@ -144,9 +135,9 @@ impl Rows {
         user: Option<&str>,
     ) -> PyResult<Self> {
         let spec = spec::parse(spec)?;
-        let schema = files::schema([key, time, user], !spec.longest().is_by_count())?;
+        let schema = files::schema([key, time, user], NeededColumns::of(&spec))?;
         let read = py.detach(|| files::read(&files, schema))?;
-        let column = |(chunks, kind)| Column::Arrow { chunks, kind };
+        let column = |(chunks, kind)| InputColumn::Arrow { chunks, kind };
         Ok(Self {
             len: read.len,
             key: column((read.keys, Kind::Text)),
@@ -157,7 +148,6 @@ impl Rows {
         })
     }
 
-    /// Notes for the operator about files.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
@@ -174,30 +164,30 @@ impl Rows {
     }
 }
 
-impl Rows {
+impl EventRows {
     /// Keeps others from writing to its arrays.
     pub fn borrow<'py>(&self, py: Python<'py>) -> Result<Held<'_, 'py>> {
         let (time, user) = (self.time.as_ref(), self.user.as_ref());
         Ok(Held {
             key: self.key.borrow(py)?,
             time: time.map(|column| column.borrow(py)).transpose()?,
-            time_kind: time.map_or(Kind::Nulls, Column::kind),
+            time_kind: time.map_or(Kind::Nulls, InputColumn::kind),
             user: user.map(|column| column.borrow(py)).transpose()?,
         })
     }
 
     /// That it has what a window needs: times by the clock, and users where they are protected.
     pub fn check(&self, spec: &Spec) -> Result<()> {
-        let by_clock = !spec.longest().is_by_count();
-        let parameter = |message: &str| Err(Failure::Parameter(message.to_owned()));
-        match spec.unit.is_user() {
-            true if self.user.is_none() => parameter(
+        let needed = NeededColumns::of(spec);
+        let parameter = |message: &str| Err(CallError::Parameter(message.to_owned()));
+        match (needed.user, self.user.is_some()) {
+            (true, false) => parameter(
                 "people are protected, but nothing says whose an event is: say which column holds the user, with user",
             ),
-            false if self.user.is_some() => parameter(
+            (false, true) => parameter(
                 "users were given, but what is protected is the key of one event: build this with user, or leave them out",
             ),
-            _ if by_clock && self.time.is_none() => parameter(
+            _ if needed.time && self.time.is_none() => parameter(
                 "a window by time needs the times of the events: say which column holds them, with time, or give the window as a number of events",
             ),
             _ => Ok(()),
@@ -215,10 +205,10 @@ pub struct Held<'a, 'py> {
 
 impl Held<'_, '_> {
     /// As a window goes through them: times are looked at by the clock alone.
-    pub fn columns(&self, spec: &Spec) -> Result<Columns<'_>> {
-        let by_clock = !spec.longest().is_by_count();
-        let time = self.time.as_ref().filter(|_| by_clock).map(Borrowed::view).transpose()?;
-        Ok(Columns {
+    pub fn columns(&self, spec: &Spec) -> Result<EventColumns<'_>> {
+        let needed = NeededColumns::of(spec);
+        let time = self.time.as_ref().filter(|_| needed.time).map(Borrowed::view).transpose()?;
+        Ok(EventColumns {
             key: self.key.view()?,
             time: time.map(|view| (view, self.time_kind)),
             user: self.user.as_ref().map(Borrowed::view).transpose()?,
@@ -244,9 +234,9 @@ fn place(fields: &Fields, name: &str) -> Result<usize> {
         [place] => Ok(place),
         [] => {
             let all: Vec<&str> = fields.iter().map(|field| field.name().as_str()).collect();
-            Err(Failure::Column(format!("there is no column {name}: there are {}", all.join(", "))))
+            Err(CallError::Column(format!("there is no column {name}: there are {}", all.join(", "))))
         }
-        _ => Err(Failure::Column(format!("there are several columns {name}: rename one of them"))),
+        _ => Err(CallError::Column(format!("there are several columns {name}: rename one of them"))),
     }
 }
 
@@ -258,7 +248,7 @@ pub fn pull(py: Python<'_>, array: AnyArray) -> PyResult<Vec<ArrayRef>> {
         match py.detach(|| reader.next()) {
             Some(Ok(chunk)) => chunks.push(chunk),
             Some(Err(cause)) => {
-                return Err(Failure::Input(format!("the events cannot be read: {cause}")).into());
+                return Err(CallError::Input(format!("the events cannot be read: {cause}")).into());
             }
             None => return Ok(chunks),
         }
@@ -271,7 +261,7 @@ fn any_column(
     given: &Bound<'_, PyAny>,
     role: Role,
     unreadable: &mut Vec<&'static str>,
-) -> PyResult<Column> {
+) -> PyResult<InputColumn> {
     let what = plural(role);
     let name = &format!("the column of {what}");
     if let Ok(list) = given.cast::<PyList>() {
@@ -280,16 +270,16 @@ fn any_column(
         return Ok(column);
     }
     if let Ok(array) = given.cast::<PyArray1<u64>>() {
-        return Ok(Column::Unsigned(array.clone().unbind()));
+        return Ok(InputColumn::Unsigned(array.clone().unbind()));
     }
     if let Ok(array) = given.cast::<PyArray1<i64>>() {
-        return Ok(Column::Signed(array.clone().unbind(), Kind::Integers));
+        return Ok(InputColumn::Signed(array.clone().unbind(), Kind::Integers));
     }
     let (chunks, data) = match given.cast::<PyArray1<f64>>() {
         Ok(array) => (vec![floats(array)?], DataType::Float64),
         Err(_) => of_arrow(py, given, role, name)?,
     };
-    let column = Column::arrow(chunks, &data, role, name)?;
+    let column = InputColumn::arrow(chunks, &data, role, name)?;
     unreadable.extend((is_number(&data) && column.is_blank()).then_some(what));
     Ok(column)
 }
@@ -299,7 +289,7 @@ fn floats(array: &Bound<'_, PyArray1<f64>>) -> Result<ArrayRef> {
     let values = held.ok().and_then(|held| held.to_vec().ok());
     match values {
         Some(values) => Ok(Arc::new(Float64Array::from(values))),
-        None => Err(Failure::Input("an array cannot be read while it is written to".to_owned())),
+        None => Err(CallError::Input("an array cannot be read while it is written to".to_owned())),
     }
 }
 
@@ -312,12 +302,12 @@ fn of_arrow(
 ) -> PyResult<(Vec<ArrayRef>, DataType)> {
     let array: AnyArray = given.extract()?;
     let data = array.field()?.data_type().clone();
-    Column::arrow(Vec::new(), &data, role, name)?;
+    InputColumn::arrow(Vec::new(), &data, role, name)?;
     Ok((pull(py, array)?, data))
 }
 
 /// A list of Python's objects, each read by itself, and whether it has values of which none can be read.
-fn of_list(py: Python<'_>, list: &Bound<'_, PyList>, role: Role) -> Result<(Column, bool)> {
+fn of_list(py: Python<'_>, list: &Bound<'_, PyList>, role: Role) -> Result<(InputColumn, bool)> {
     let (array, is_lost): (ArrayRef, bool) = match role {
         Role::Time => (Arc::new(moments(py, list)?), false),
         Role::Key | Role::User => {
@@ -326,7 +316,7 @@ fn of_list(py: Python<'_>, list: &Bound<'_, PyList>, role: Role) -> Result<(Colu
         }
     };
     let data = array.data_type().clone();
-    Ok((Column::arrow(vec![array], &data, role, "the list")?, is_lost))
+    Ok((InputColumn::arrow(vec![array], &data, role, "the list")?, is_lost))
 }
 
 /// Times as objects, each read by itself: text and numbers, or microseconds alone in a tuple.
@@ -358,7 +348,7 @@ fn moment(item: &Bound<'_, PyAny>, times: &Times) -> Option<i64> {
 }
 
 fn values(py: Python<'_>, list: &Bound<'_, PyList>) -> Result<(LargeBinaryArray, bool)> {
-    let mut values = Values::default();
+    let mut values = ValueColumn::default();
     for (row, item) in list.iter().enumerate() {
         look_around(py, row)?;
         values.push(&item);

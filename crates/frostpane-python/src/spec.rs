@@ -6,7 +6,7 @@ use frostpane::{Builder, Bytes, Edge, Key, KeySpec, Keys, Policy, Span, Spec};
 use frostpane_events::Times;
 use frostpane_store::scratch;
 
-use crate::error::{Failure, Result};
+use crate::error::{CallError, Result};
 
 /// Memory of the process besides the window, as the program assumes it: then both keep as many keys.
 const PROGRAM: u64 = 11_000_000;
@@ -15,8 +15,23 @@ pub fn parse(json: &str) -> Result<Spec> {
     serde_json::from_str(json).map_err(|cause| {
         let message = cause.to_string();
         let end = message.rfind(" at line ").unwrap_or(message.len());
-        Failure::Parameter(format!("the specification cannot be used: {}", &message[..end]))
+        CallError::Parameter(format!("the specification cannot be used: {}", &message[..end]))
     })
+}
+
+/// The columns that events need besides their keys.
+#[derive(Clone, Copy)]
+pub struct NeededColumns {
+    /// By the clock.
+    pub time: bool,
+    /// Where users are protected.
+    pub user: bool,
+}
+
+impl NeededColumns {
+    pub fn of(spec: &Spec) -> Self {
+        Self { time: !spec.longest().is_by_count(), user: spec.unit.is_user() }
+    }
 }
 
 /// A value whose keys are bytes or integers.
@@ -25,7 +40,7 @@ pub enum ByKeyKind<B, I> {
     Integers(I),
 }
 
-pub type AnyKeys = ByKeyKind<Keys<Bytes>, Keys<u64>>;
+pub type DeclaredKeys = ByKeyKind<Keys<Bytes>, Keys<u64>>;
 
 /// Evaluates the same expression for both kinds of keys.
 macro_rules! with_keys {
@@ -51,22 +66,22 @@ pub(crate) use map_keys;
 
 /// The keys that may be listed. Open keys are bytes unless `integers` is set. The type of a column never
 /// decides that: it may follow from the events of one user.
-pub fn keys(spec: &Spec, integers: bool) -> Result<AnyKeys> {
+pub fn keys(spec: &Spec, integers: bool) -> Result<DeclaredKeys> {
     Ok(match &spec.keys {
-        KeySpec::Open if integers => AnyKeys::Integers(Keys::open()),
-        KeySpec::Range(range) => AnyKeys::Integers(Keys::range(range.clone())?),
+        KeySpec::Open if integers => DeclaredKeys::Integers(Keys::open()),
+        KeySpec::Range(range) => DeclaredKeys::Integers(Keys::range(range.clone())?),
         KeySpec::List(keys) => {
             let bytes = keys.iter().map(|key| Bytes::from(key.as_bytes()));
-            AnyKeys::Bytes(Keys::list(bytes)?)
+            DeclaredKeys::Bytes(Keys::list(bytes)?)
         }
-        KeySpec::File(file) => AnyKeys::Bytes(Keys::list(lines(file)?)?),
-        _ => AnyKeys::Bytes(Keys::open()),
+        KeySpec::File(file) => DeclaredKeys::Bytes(Keys::list(lines(file)?)?),
+        _ => DeclaredKeys::Bytes(Keys::open()),
     })
 }
 
 fn lines(file: &Path) -> Result<Vec<Bytes>> {
     let bytes = std::fs::read(file).map_err(|cause| {
-        Failure::Parameter(format!("the keys {} cannot be read: {cause}", file.display()))
+        CallError::Parameter(format!("the keys {} cannot be read: {cause}", file.display()))
     })?;
     let line = |line: &[u8]| Bytes::from(line.strip_suffix(b"\r").unwrap_or(line));
     let lines = bytes.split(|byte| *byte == b'\n').map(line);
@@ -88,7 +103,6 @@ macro_rules! with_builder {
 }
 pub(crate) use with_builder;
 
-/// The requested window, if there is one.
 pub fn span(text: Option<&str>) -> Result<Option<Span>> {
     Ok(text.map(str::parse::<Span>).transpose()?)
 }
@@ -96,7 +110,9 @@ pub fn span(text: Option<&str>) -> Result<Option<Span>> {
 /// Parses a moment as the reader of events does, in microseconds since 1970.
 pub fn moment(text: &str) -> Result<i64> {
     Times::default().parse(text.as_bytes()).ok_or_else(|| {
-        Failure::Parameter(format!("{text} is no time: give one such as 2025-12-01 or 2025-12-01T08:00:00Z"))
+        CallError::Parameter(format!(
+            "{text} is no time: give one such as 2025-12-01 or 2025-12-01T08:00:00Z"
+        ))
     })
 }
 

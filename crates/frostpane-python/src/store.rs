@@ -5,21 +5,20 @@ use std::time::Duration;
 
 use frostpane::{Amount, Batch, Bytes, Event, Keys, Spec};
 use frostpane_store::{
-    AwaitedPane, Begin, ContinualRelease, Header, KeyKind, PaneTransfer, Renderings, SourceWriter, Store,
-    StoredKey, StoredRelease, Summary,
+    AwaitedPane, Begin, ContinualRelease, Header, KeyKind, Renderings, SourceWriter, Store, StoredKey,
+    StoredRelease, Summary,
 };
 use jiff::Timestamp;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use serde::Serialize;
 
 use crate::building::PanePlan;
-use crate::error::{Failure, Result};
-use crate::events::{ColumnKey, Columns, Sink, feed};
+use crate::error::{CallError, Result};
+use crate::events::{ColumnKey, EventColumns, Sink, feed};
 use crate::made::{Made, sentences};
 use crate::process_guard::{ProcessGuard, UpdateError};
 use crate::progress::ProgressReporter;
-use crate::rows::Rows;
+use crate::rows::EventRows;
 use crate::spec::{self, ByKeyKind, map_keys, with_keys};
 use crate::written;
 
@@ -59,7 +58,6 @@ impl StoreHandle {
 
 #[pymethods]
 impl StoreHandle {
-    /// Creates a store. Open keys are integers if `integers` is set.
     #[staticmethod]
     #[pyo3(signature = (folder, spec, integers=false, begin=None, witness=None))]
     fn create(
@@ -109,7 +107,6 @@ impl StoreHandle {
         Ok(Self::new(engine))
     }
 
-    /// The header, as JSON.
     fn header(&self) -> PyResult<String> {
         Ok(written(&self.header)?)
     }
@@ -121,7 +118,7 @@ impl StoreHandle {
     fn update(
         &self,
         py: Python<'_>,
-        rows: &Rows,
+        rows: &EventRows,
         source: &str,
         until: Option<i64>,
         told: Option<Py<PyAny>>,
@@ -137,8 +134,7 @@ impl StoreHandle {
         })
     }
 
-    /// Advances time to a moment in microseconds since 1970, by default that of the wall clock if it is
-    /// plausible.
+    /// Advances time to a moment in microseconds since 1970, by default that of a plausible wall clock.
     #[pyo3(signature = (now=None, accept_clock=false))]
     fn advance(&self, py: Python<'_>, now: Option<i64>, accept_clock: bool) -> PyResult<Vec<Made>> {
         with_store!(self, py, store => {
@@ -150,14 +146,12 @@ impl StoreHandle {
         })
     }
 
-    /// The time by the wall clock, if it is plausible.
     #[pyo3(signature = (accept_clock=false))]
     fn present(&self, py: Python<'_>, accept_clock: bool) -> PyResult<i64> {
         with_store!(self, py, store => Ok(store.present(&store.clock(TOLERANCE, accept_clock))?))
     }
 
-    /// A release by its id: its JSON, its sentences, its table if another program made it, and whether it was
-    /// stored before.
+    /// A release by its id: its JSON, its sentences, its table if there is one, and if it was stored before.
     #[pyo3(signature = (id, window=None))]
     fn release(
         &self,
@@ -177,7 +171,6 @@ impl StoreHandle {
         })
     }
 
-    /// The cost of a release.
     #[pyo3(signature = (window=None))]
     fn dry_run(&self, py: Python<'_>, window: Option<&str>) -> PyResult<String> {
         let span = spec::span(window)?.unwrap_or(self.spec().longest());
@@ -196,7 +189,6 @@ impl StoreHandle {
         })
     }
 
-    /// The budget, as JSON.
     fn budget(&self, py: Python<'_>) -> PyResult<String> {
         with_store!(self, py, store => written(&store.budget()?))
     }
@@ -215,33 +207,12 @@ impl StoreHandle {
         })
     }
 
-    /// The history from a record on, as JSON.
     fn history(&self, py: Python<'_>, from: u64) -> PyResult<String> {
         with_store!(self, py, store => written(&store.history(from)?))
     }
 
-    /// The time of the stream as text.
     fn now(&self, py: Python<'_>) -> PyResult<String> {
         with_store!(self, py, store => Ok(store.moment(store.stream().now())))
-    }
-
-    /// Exports closed panes to one other store.
-    fn export<'py>(
-        &self,
-        py: Python<'py>,
-        from: i64,
-        until: i64,
-        destination: &str,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = with_store!(self, py, store => Ok(store.export(from..until, destination)?.to_bytes()?))?;
-        Ok(PyBytes::new(py, &bytes))
-    }
-
-    /// Imports panes of another store.
-    #[pyo3(name = "import_")]
-    fn import(&self, py: Python<'_>, panes: &[u8]) -> PyResult<()> {
-        let panes = PaneTransfer::from_bytes(panes).map_err(Failure::from)?;
-        with_store!(self, py, store => Ok(store.import(&panes)?))
     }
 
     fn forget(&self, py: Python<'_>, from: i64, until: i64) -> PyResult<()> {
@@ -262,7 +233,6 @@ impl StoreHandle {
         })
     }
 
-    /// Records a build of panes from a number on, with their seals.
     fn record_build(&self, py: Python<'_>, build: &str, first: i64, seals: Vec<[u8; 32]>) -> PyResult<()> {
         with_store!(self, py, store => Ok(store.record_build(build, first, &seals)?))
     }
@@ -276,7 +246,6 @@ impl StoreHandle {
         })
     }
 
-    /// Adds all awaited panes, in order.
     fn take_built(&self, py: Python<'_>, panes: Vec<Vec<u8>>) -> PyResult<()> {
         with_store!(self, py, store => Ok(store.take_built(&panes)?))
     }
@@ -306,7 +275,6 @@ pub fn read_budget(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String)
     Ok(read?)
 }
 
-/// The cost of a release.
 #[derive(Serialize)]
 struct CostReport {
     from: String,
@@ -335,11 +303,10 @@ fn open<K: StoredKey>(folder: &Path, header: &Header, restored: bool) -> Result<
     Ok(Store::accept_restored(folder, header.witness.is_none())?)
 }
 
-/// Ingests the rows of a source. Acknowledged rows stay, also after an interrupt: they are skipped when they
-/// come again.
+/// Ingests the rows of a source. Acknowledged rows stay, and are skipped when they come again.
 fn take<K: ColumnKey>(
     store: &mut Store<K>,
-    columns: Columns<'_>,
+    columns: EventColumns<'_>,
     source: &str,
     until: Option<i64>,
     pace: &mut ProgressReporter,
@@ -373,7 +340,7 @@ fn lists<K: StoredKey>(lists: Vec<ContinualRelease<K>>, spec: &Spec) -> Result<V
 }
 
 fn text(json: Vec<u8>) -> Result<String> {
-    String::from_utf8(json).map_err(|_| Failure::Closed("what was kept is no text: the state is damaged"))
+    String::from_utf8(json).map_err(|_| CallError::Closed("what was kept is no text: the state is damaged"))
 }
 
 struct StoreSink<'a, 'b, K: StoredKey> {

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 
-use crate::error::Failure;
+use crate::error::CallError;
 
 /// The columns of a list, read through `__arrow_c_stream__`.
 #[pyclass(frozen, module = "frostpane._internal")]
@@ -32,7 +32,7 @@ impl Table {
         let fields: Fields = columns.iter().map(field).collect();
         let columns = columns.into_iter().map(|(_, column)| column).collect();
         let rows = StructArray::try_new(fields, columns, None);
-        Ok(Self { rows: rows.map_err(|cause| Failure::Input(cause.to_string()))? })
+        Ok(Self { rows: rows.map_err(|cause| CallError::Input(cause.to_string()))? })
     }
 
     #[pyo3(signature = (requested_schema=None))]

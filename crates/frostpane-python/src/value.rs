@@ -14,13 +14,13 @@ const MOST_DIGITS: i64 = 4_300;
 
 /// A column of keys or users that grows value by value.
 #[derive(Default)]
-pub struct Values {
+pub struct ValueColumn {
     builder: LargeBinaryBuilder,
     readable: bool,
     unreadable: bool,
 }
 
-impl Values {
+impl ValueColumn {
     /// Appends one value. What is neither a key nor a user is a null: the loss of its event alone.
     pub fn push(&mut self, value: &Bound<'_, PyAny>) {
         if let Ok(text) = value.cast::<PyString>() {

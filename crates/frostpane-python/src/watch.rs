@@ -5,12 +5,12 @@ use jiff::Timestamp;
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::error::{Failure, Result};
+use crate::error::{CallError, Result};
 use crate::events::{ColumnKey, Sink, feed};
 use crate::made::{Made, made};
 use crate::process_guard::{ProcessGuard, UpdateError};
 use crate::progress::ProgressReporter;
-use crate::rows::Rows;
+use crate::rows::EventRows;
 use crate::spec::{self, ByKeyKind, map_keys, with_keys};
 
 enum ContinualEngine<K: Key> {
@@ -54,7 +54,7 @@ impl ContinualHandle {
 
     /// Ingests all rows, or none of them, and returns the releases that fell due.
     #[pyo3(signature = (rows, told=None))]
-    fn update(&self, py: Python<'_>, rows: &Rows, told: Option<Py<PyAny>>) -> PyResult<Vec<Made>> {
+    fn update(&self, py: Python<'_>, rows: &EventRows, told: Option<Py<PyAny>>) -> PyResult<Vec<Made>> {
         rows.check(&self.spec)?;
         let total = rows.len as u64;
         let held = rows.borrow(py)?;
@@ -81,7 +81,7 @@ impl ContinualHandle {
                 ContinualEngine::Live(continual) => continual
                     .advance(time, |continual| due.see(continual.release()))
                     .map_err(broken)?,
-                ContinualEngine::Past(_) => return Err(UpdateError::Refused(Failure::Parameter(
+                ContinualEngine::Past(_) => return Err(UpdateError::Refused(CallError::Parameter(
                     "the end of these lists was given before the first event: finish shows them".to_owned(),
                 ))),
             });
@@ -101,7 +101,7 @@ impl ContinualHandle {
                     }
                     None => return Err(UpdateError::Refused(over())),
                 },
-                ContinualEngine::Live(_) => return Err(UpdateError::Refused(Failure::Parameter(
+                ContinualEngine::Live(_) => return Err(UpdateError::Refused(CallError::Parameter(
                     "these lists have no end: advance tells them how late it is".to_owned(),
                 ))),
             });
@@ -109,12 +109,11 @@ impl ContinualHandle {
         })
     }
 
-    /// Returns the latest release again.
     fn latest(&self, py: Python<'_>) -> PyResult<Made> {
         self.guard.with(py, |state| {
             with_keys!(&state.engine, lists => match lists {
                 ContinualEngine::Live(continual) => Ok(made(&self.spec, None, &continual.release()?)),
-                ContinualEngine::Past(_) => Err(Failure::Parameter(
+                ContinualEngine::Past(_) => Err(CallError::Parameter(
                     "finish shows the lists of a time that is over".to_owned(),
                 )),
             })
@@ -130,6 +129,7 @@ impl ContinualHandle {
                     "without_user": continual.tally().without_user,
                     "beyond_bounds": continual.tally().beyond_bounds,
                     "late": continual.tally().late,
+                    "ahead": continual.tally().ahead,
                     "memory": continual.bytes(),
                 }),
                 ContinualEngine::Past(Some(history)) => json!({
@@ -153,8 +153,8 @@ fn broken(cause: frostpane::Error) -> UpdateError {
     UpdateError::Broken(cause.into())
 }
 
-fn over() -> Failure {
-    Failure::Parameter(
+fn over() -> CallError {
+    CallError::Parameter(
         "the lists of this time have been shown, and its people are bounded with it: build another one"
             .to_owned(),
     )
@@ -164,7 +164,7 @@ fn build<K: Key>(spec: &Spec, keys: Keys<K>, period: Option<(i64, i64)>) -> Resu
     let builder = spec::builder(spec, keys);
     let edge = |micros| match Timestamp::from_microsecond(micros) {
         Ok(moment) => Ok(Edge::Instant(moment)),
-        Err(_) => Err(Failure::Parameter(format!("{micros} lies outside the calendar"))),
+        Err(_) => Err(CallError::Parameter(format!("{micros} lies outside the calendar"))),
     };
     Ok(match period {
         Some((from, until)) => {
@@ -174,11 +174,10 @@ fn build<K: Key>(spec: &Spec, keys: Keys<K>, period: Option<(i64, i64)>) -> Resu
     })
 }
 
-/// Releases that fall due, as they are made.
 struct DueReleases<'a> {
     spec: &'a Spec,
     made: Vec<Made>,
-    failure: Option<Failure>,
+    failure: Option<CallError>,
 }
 
 impl<'a> DueReleases<'a> {

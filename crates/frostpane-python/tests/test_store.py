@@ -81,37 +81,23 @@ def test_people_day_by_day_and_a_budget_that_renews_itself(stream: Stream, tmp_p
             store.update({"key": ["a"], "time": [1]}, id="z", key="key", time="time")
 
 
-def test_panes_go_from_one_store_to_another_with_what_they_have_spent(stream: Stream, tmp_path: Path) -> None:
-    fields: dict[str, Any] = {"window": "4d", "slide": "1d", "all": True, "epsilon": NOISELESS, "releases": 2}
-    columns = {"key": stream.pages, "time": stream.times}
-    source = frostpane.Store.create(tmp_path / "a", **fields)
-    target = frostpane.Store.create(tmp_path / "b", like=source)
-    other = frostpane.Store.create(tmp_path / "c", **fields)
-    source.update(columns, id="week", key="key", time="time")
-    day = {"key": ["elsewhere"] * 50, "time": ["2025-12-07T10:00:00Z"] * 50}
-    target.update(day, id="day", key="key", time="time")
-    source.release("before")
-    panes = source.export_panes("2025-12-05", "2025-12-07", to=target)
-    assert source.export_panes("2025-12-05", "2025-12-07", to=target) == panes
-    with pytest.raises(frostpane.ConflictError, match="another state"):
-        source.export_panes("2025-12-05", "2025-12-07", to=other)
-    with pytest.raises(frostpane.ConflictError, match=r"Store\.create"):
-        other.import_panes(panes)
-    target.import_panes(panes)
-    with pytest.raises(frostpane.ConflictError, match="have been here already"):
-        target.import_panes(panes)
-    with pytest.raises(frostpane.ConflictError, match="no file of panes"):
-        target.import_panes(b"{}")
-    merged = {heavy.key: heavy.count for heavy in target.release("merged")}
-    moved = [key for key, time in zip(stream.pages, stream.times) if "2025-12-05" <= str(np.datetime64(time, "us"))[:10] <= "2025-12-06"]
-    assert merged["elsewhere"] == 50 and merged["page 1 é"] == moved.count("page 1 é")
-    # They were in one release there and are in one here: no more than two.
-    with pytest.raises(frostpane.InsufficientBudgetError):
-        target.release("once more")
-    with pytest.raises(frostpane.InsufficientBudgetError):
-        source.release("without them")
-    for store in (source, target, other):
-        store.close()
+def test_forgotten_panes_are_in_no_later_release_and_stay_paid_for(stream: Stream, tmp_path: Path) -> None:
+    fields: dict[str, Any] = {"window": "7d", "slide": "1d", "all": True, "epsilon": NOISELESS, "releases": 2}
+    with frostpane.Store.create(tmp_path / "a", **fields) as source:
+        begun = source.spec
+    with frostpane.Store.open(tmp_path / "a") as source, frostpane.Store.create(tmp_path / "b", like=source) as store:
+        assert store.spec == begun and store.id != source.id
+        store.update({"key": stream.pages, "time": stream.times}, id="week", key="key", time="time")
+        before = {heavy.key: heavy.count for heavy in store.release("before")}
+        store.forget("2025-12-05", "2025-12-07")
+        after = {heavy.key: heavy.count for heavy in store.release("after")}
+        days = [str(np.datetime64(time, "us"))[:10] for page, time in zip(stream.pages, stream.times) if page == "page 1 é"]
+        forgotten = sum("2025-12-05" <= day <= "2025-12-06" for day in days)
+        assert forgotten > 0 and before["page 1 é"] - after["page 1 é"] == forgotten
+        with pytest.raises(frostpane.InsufficientBudgetError):
+            store.release("once more")
+        with pytest.raises(frostpane.WindowError, match="no closed pane"):
+            store.forget("2025-12-05", "2025-12-07")
 
 
 def test_a_list_at_every_slide_outlives_the_process(tmp_path: Path) -> None:

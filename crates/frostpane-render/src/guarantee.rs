@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use frostpane::{Key, Release};
 
-use crate::layout::{Layout, WindowLabel};
+use crate::layout::{TextLayout, WindowLabel};
 use crate::privacy::privacy_of_all;
 use crate::statements::{Statement, panes, source, statements, sure};
 use crate::summary::ReaderSummary;
@@ -17,7 +17,7 @@ use crate::unit::meaning;
 pub fn write<K: Key>(
     out: &mut impl Write,
     releases: &[(WindowLabel, Release<K>)],
-    layout: &Layout,
+    layout: &TextLayout,
 ) -> io::Result<()> {
     for (window, release) in releases {
         if releases.len() > 1 {
@@ -39,17 +39,16 @@ pub fn write<K: Key>(
 pub fn write_for_operator<K: Key>(
     out: &mut impl Write,
     release: &Release<K>,
-    layout: &Layout,
+    layout: &TextLayout,
 ) -> io::Result<()> {
     write_statements(out, release, layout)?;
     write_privacy(out, [release], layout)
 }
 
-/// Writes the statements that hold of a release.
 pub(crate) fn write_statements<K: Key>(
     out: &mut impl Write,
     release: &Release<K>,
-    layout: &Layout,
+    layout: &TextLayout,
 ) -> io::Result<()> {
     write_plain(out, "", &sure(release), layout)?;
     for statement in statements(release) {
@@ -66,7 +65,7 @@ pub(crate) fn write_statements<K: Key>(
 pub(crate) fn write_privacy<'a, K: Key>(
     out: &mut impl Write,
     releases: impl IntoIterator<Item = &'a Release<K>>,
-    layout: &Layout,
+    layout: &TextLayout,
 ) -> io::Result<()> {
     let releases: Vec<&Release<K>> = releases.into_iter().collect();
     let Some(release) = releases.first() else {
@@ -80,6 +79,6 @@ pub(crate) fn write_privacy<'a, K: Key>(
     Ok(())
 }
 
-fn write_plain(out: &mut impl Write, bullet: &str, text: &str, layout: &Layout) -> io::Result<()> {
+fn write_plain(out: &mut impl Write, bullet: &str, text: &str, layout: &TextLayout) -> io::Result<()> {
     write_wrapped(out, bullet, text, layout.width, Style::new())
 }

@@ -6,7 +6,11 @@ use frostpane::{Edge, Key, Note, Release, RequestedWindow};
 use crate::moments::moment;
 use crate::numbers::times;
 use crate::statements::{earlier, fewer_than_asked};
-use crate::unit::{counted, individual, never, occurred};
+use crate::unit::UnitWords;
+
+fn words<K: Key>(release: &Release<K>) -> &'static UnitWords {
+    UnitWords::of(release.unit)
+}
 
 /// All that holds at once, with the confidence of the release: a sentence each.
 pub fn holds<K: Key>(release: &Release<K>) -> Vec<String> {
@@ -14,7 +18,7 @@ pub fn holds<K: Key>(release: &Release<K>) -> Vec<String> {
         intervals(release),
         Some(format!(
             "Every key that {} {} or more is listed.",
-            occurred(release.unit),
+            words(release).occurred,
             times(release.complete_above)
         )),
         Some(nothing_below(release)),
@@ -32,17 +36,17 @@ fn intervals<K: Key>(release: &Release<K>) -> Option<String> {
     let off = off.map(|heavy| (heavy.high - heavy.count).max(heavy.count - heavy.low)).max()?;
     Some(sentence(&format!(
         "{} lies between the two numbers beside it: no count is off by more than {}",
-        counted(release.unit),
+        words(release).counts,
         grouped(off)
     )))
 }
 
 fn nothing_below<K: Key>(release: &Release<K>) -> String {
-    let never = never(release.unit);
+    let UnitWords { never, occurred, .. } = words(release);
     match release.nothing_below {
         0 => format!("A key may be listed because of its noise alone, even if it {never}."),
         1 => format!("No key that {never} is listed."),
-        least => format!("No key that {} fewer than {} is listed.", occurred(release.unit), times(least)),
+        least => format!("No key that {occurred} fewer than {} is listed.", times(least)),
     }
 }
 
@@ -64,7 +68,7 @@ fn promises<K: Key>(release: &Release<K>) -> Option<String> {
     Some(format!(
         "{kept}: every key that {} alpha times the norm (about {}) is listed, none with half of that, and \
          counts are right to a quarter of it.",
-        occurred(release.unit),
+        words(release).occurred,
         grouped((alpha * release.norm_estimate as f64).round() as u64)
     ))
 }
@@ -103,11 +107,11 @@ pub fn why_empty<K: Key>(release: &Release<K>) -> Option<String> {
             "Nothing is listed: no key was frequent enough. A key may be shown only if its count, with its \
              noise, reaches {}: a lower one could give a single {} away.",
             grouped(threshold),
-            individual(release.unit)
+            words(release).individual
         ),
         Note::BelowThreshold { complete_above, .. } => format!(
             "Nothing is listed: no key was frequent enough. One that {} {} or more would be here.",
-            if release.unit.is_user() { "had been counted" } else { "had occurred" },
+            words(release).had_occurred,
             times(complete_above)
         ),
     })

@@ -8,7 +8,7 @@ use frostpane::numbers::grouped;
 pub const FILE_WIDTH: usize = 100;
 
 /// The width and the styles of an output.
-pub struct Layout {
+pub struct TextLayout {
     /// The width in columns.
     pub width: usize,
     /// The styles of its parts.
@@ -29,7 +29,7 @@ pub struct Styles {
 }
 
 /// The layout of a file.
-impl Default for Layout {
+impl Default for TextLayout {
     fn default() -> Self {
         Self { width: FILE_WIDTH, styles: Styles::default() }
     }

@@ -24,8 +24,8 @@
 //! # }
 //! ```
 //!
-//! [`statements`] are for the operator of a stream, [`holds`] and [`why_empty`] for readers of a published
-//! list, without advice to the operator. A [`Warning`] is for the operator alone, and must not be published.
+//! [`statements`] are for the operator of a stream, a [`ReaderSummary`] for readers of a published list,
+//! without advice to the operator. A [`Warning`] is for the operator alone, and must not be published.
 
 pub mod csv;
 pub mod guarantee;
@@ -47,15 +47,13 @@ mod warning;
 
 pub use frostpane::numbers::{grouped, megabytes, spoken};
 
-pub use holds::{holds, why_empty};
-pub use layout::{FILE_WIDTH, Layout, Styles, WindowLabel};
-pub use moments::{moment, period};
-pub use numbers::{likelier, one_in, percent, plain, times};
+pub use layout::{FILE_WIDTH, Styles, TextLayout, WindowLabel};
+pub use numbers::{likelier, percent, plain};
 pub use plan::{expectations, policy_reason};
-pub use privacy::{privacy, privacy_of_all, together};
+pub use privacy::{privacy, together};
 pub use renderings::renderings;
 pub use statements::{Statement, empty_note, statements, sure};
 pub use summary::{OperatorSummary, ReaderSummary};
-pub use titles::{covered, title};
-pub use unit::{bounded, how_many, meaning, not_hidden, things};
+pub use titles::title;
+pub use unit::{UnitWords, bounded, meaning, things};
 pub use warning::{Warning, enough_delta};

@@ -3,7 +3,7 @@
 use frostpane::numbers::grouped;
 use frostpane::{Forecast, Reason, Spec};
 
-use crate::unit::{bounded, meaning};
+use crate::unit::{UnitWords, bounded, meaning};
 use crate::warning::Warning;
 
 /// The reason for a policy.
@@ -19,7 +19,7 @@ pub fn policy_reason(reason: Reason) -> &'static str {
 
 /// The sentences that say what the lists of a specification will be good for.
 pub fn expectations(spec: &Spec, forecast: &Forecast) -> Vec<String> {
-    let counted = if spec.unit.is_user() { "is counted" } else { "occurs" };
+    let counted = UnitWords::of(spec.unit).occurs;
     let (unless, then) = match spec.top {
         None => (String::new(), ""),
         Some(top) => (format!(", unless {} others are listed before it", grouped(top)), " then"),

@@ -4,7 +4,7 @@ use frostpane::numbers::grouped;
 use frostpane::{Cost, Key, Release, Unit};
 
 use crate::numbers::plain;
-use crate::unit::{bounded, not_hidden};
+use crate::unit::{UnitWords, bounded, not_hidden};
 
 /// The protection of a release and its cost; of a continual release, for all of its lists.
 pub fn privacy<K: Key>(release: &Release<K>) -> String {
@@ -39,7 +39,6 @@ fn sentence<K: Key>(release: &Release<K>, each: &str, lists: &str) -> String {
     )
 }
 
-/// The limits of the protection.
 fn limits(unit: Unit) -> String {
     let not_hidden = format!("Not hidden: {}.", not_hidden(unit));
     match unit.bounds() {
@@ -50,7 +49,6 @@ fn limits(unit: Unit) -> String {
     }
 }
 
-/// A delta, also of 0.
 pub(crate) fn delta_words(delta: f64) -> String {
     match delta {
         0.0 => "pure (delta 0)".to_owned(),
@@ -62,11 +60,7 @@ pub(crate) fn delta_words(delta: f64) -> String {
 pub(crate) fn horizon<K: Key>(release: &Release<K>) -> Option<String> {
     let continual = release.continual.as_ref().filter(|_| release.delta > 0.0)?;
     let horizon = grouped(continual.horizon);
-    let adaptive = if release.unit.is_user() {
-        "for someone who decides by what lists showed when to take part"
-    } else {
-        "for an event that someone times by what lists showed"
-    };
+    let adaptive = UnitWords::of(release.unit).adaptive;
     Some(match continual.delta_past_horizon {
         None => format!("{adaptive}, delta is for the first {horizon} lists"),
         Some(delta) => format!(

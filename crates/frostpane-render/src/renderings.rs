@@ -7,7 +7,7 @@ use std::slice::from_ref;
 use frostpane::{Key, Release, Span};
 use jiff::Timestamp;
 
-use crate::layout::{Layout, WindowLabel};
+use crate::layout::{TextLayout, WindowLabel};
 use crate::page::{self, PageInfo};
 use crate::{csv, guarantee, table};
 
@@ -19,7 +19,7 @@ pub fn renderings<K: Key>(
     info: &PageInfo,
     made: Timestamp,
 ) -> io::Result<BTreeMap<String, String>> {
-    let (label, layout) = (WindowLabel::from(window), Layout::default());
+    let (label, layout) = (WindowLabel::from(window), TextLayout::default());
     let releases = [(label.clone(), release.clone())];
     let [mut in_table, mut in_csv, mut in_guarantee, mut in_page] = [const { Vec::new() }; 4];
     table::write(&mut in_table, &releases, &layout, None)?;

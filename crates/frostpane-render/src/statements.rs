@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use crate::numbers::{percent, times};
-use crate::unit::{counted, never, occurred};
+use crate::unit::UnitWords;
 
 /// The sentence that introduces the statements, with their confidence.
 pub fn sure<K: Key>(release: &Release<K>) -> String {
@@ -20,7 +20,6 @@ pub fn sure<K: Key>(release: &Release<K>) -> String {
     }
 }
 
-/// The source of the counts, where it is not the usual one.
 pub(crate) fn source<K: Key>(release: &Release<K>) -> Option<&'static str> {
     match release.estimator {
         Estimator::Counts => None,
@@ -30,7 +29,6 @@ pub(crate) fn source<K: Key>(release: &Release<K>) -> Option<&'static str> {
     }
 }
 
-/// The way that panes were kept, where it is not the usual one.
 pub(crate) fn panes<K: Key>(release: &Release<K>) -> Option<&'static str> {
     match release.policy {
         Policy::Uniform | Policy::Fixed => None,
@@ -108,7 +106,7 @@ fn intervals<K: Key>(release: &Release<K>) -> Option<Statement> {
     (!release.heavy.is_empty()).then(|| {
         Statement::Promise(format!(
             "{} lies between the two numbers beside it{deviation};",
-            counted(release.unit)
+            UnitWords::of(release.unit).counts
         ))
     })
 }
@@ -116,23 +114,19 @@ fn intervals<K: Key>(release: &Release<K>) -> Option<Statement> {
 fn complete<K: Key>(release: &Release<K>) -> Statement {
     Statement::Promise(format!(
         "every key that {} {} or more is listed;",
-        occurred(release.unit),
+        UnitWords::of(release.unit).occurred,
         times(release.complete_above)
     ))
 }
 
 fn nothing_below<K: Key>(release: &Release<K>) -> Statement {
-    let never = never(release.unit);
+    let UnitWords { never, occurred, .. } = UnitWords::of(release.unit);
     match release.nothing_below {
         0 => Statement::Warning(format!(
             "but a key may be listed because of its noise alone, even if it {never};"
         )),
         1 => Statement::Promise(format!("no key that {never} is;")),
-        least => Statement::Promise(format!(
-            "no key that {} fewer than {} is;",
-            occurred(release.unit),
-            times(least)
-        )),
+        least => Statement::Promise(format!("no key that {occurred} fewer than {} is;", times(least))),
     }
 }
 

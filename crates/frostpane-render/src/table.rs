@@ -7,7 +7,7 @@ use frostpane::numbers::grouped;
 use frostpane::{Heavy, Key, Release};
 
 use crate::guarantee::{write_privacy, write_statements};
-use crate::layout::{Layout, WindowLabel};
+use crate::layout::{TextLayout, WindowLabel};
 use crate::statements::empty_note;
 use crate::text::{cut, printable, width, write_wrapped};
 use crate::titles::title;
@@ -21,7 +21,7 @@ const GAP: usize = 2;
 pub fn write<K: Key>(
     out: &mut impl Write,
     releases: &[(WindowLabel, Release<K>)],
-    layout: &Layout,
+    layout: &TextLayout,
     most: Option<usize>,
 ) -> io::Result<()> {
     for (window, release) in releases {
@@ -43,8 +43,11 @@ pub fn write<K: Key>(
     write_privacy(out, releases.iter().map(|(_, release)| release), layout)
 }
 
-/// Writes the heading of one of several windows.
-pub(crate) fn write_heading(out: &mut impl Write, window: &WindowLabel, layout: &Layout) -> io::Result<()> {
+pub(crate) fn write_heading(
+    out: &mut impl Write,
+    window: &WindowLabel,
+    layout: &TextLayout,
+) -> io::Result<()> {
     let style = layout.styles.heading;
     writeln!(out, "{style}Window of {}{style:#}", window.spoken())
 }
@@ -53,7 +56,7 @@ pub(crate) fn write_heading(out: &mut impl Write, window: &WindowLabel, layout: 
 pub fn write_list<K: Key>(
     out: &mut impl Write,
     heavy: &[Heavy<K>],
-    layout: &Layout,
+    layout: &TextLayout,
     most: usize,
 ) -> io::Result<()> {
     let rows: Vec<TableRow> = heavy.iter().take(most).map(TableRow::new).collect();
@@ -118,7 +121,7 @@ pub struct RowLayout {
 
 impl RowLayout {
     /// The key takes what it needs but for a short bar; the bar takes the rest, up to its greatest width.
-    pub fn beside(numbers: &[usize], widest_key: usize, layout: &Layout) -> Self {
+    pub fn beside(numbers: &[usize], widest_key: usize, layout: &TextLayout) -> Self {
         let (shortest, longest) = BAR_WIDTHS;
         let taken: usize = numbers.iter().map(|number| GAP + number).sum();
         let left = layout.width.saturating_sub(taken + 2 * GAP);
@@ -127,7 +130,7 @@ impl RowLayout {
     }
 
     /// A bar in proportion, in its style, with spaces up to its full width.
-    pub fn bar(&self, count: u64, most: u64, layout: &Layout) -> String {
+    pub fn bar(&self, count: u64, most: u64, layout: &TextLayout) -> String {
         let bar = bar(count, most, self.bar_width);
         let (style, blank) = (layout.styles.bar, " ".repeat(self.bar_width - width(&bar)));
         format!("{style}{bar}{style:#}{blank}")
@@ -153,7 +156,7 @@ mod tests {
     use crate::layout::Styles;
 
     fn room(columns: usize, widest_key: usize) -> (usize, usize) {
-        let layout = Layout { width: columns, styles: Styles::default() };
+        let layout = TextLayout { width: columns, styles: Styles::default() };
         let row = RowLayout::beside(&[6, 16], widest_key, &layout);
         (row.bar_width, row.key_width)
     }

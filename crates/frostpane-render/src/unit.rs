@@ -11,24 +11,77 @@ fn epochs(bounds: &Bounds) -> String {
     format!("{}s", name.split(' ').next().unwrap_or(&name))
 }
 
-/// The verb in "every key that occurred 20 times".
-pub(crate) fn occurred(unit: Unit) -> &'static str {
-    if unit.is_user() { "was counted" } else { "occurred" }
+/// The words that depend on the unit of privacy alone.
+pub struct UnitWords {
+    /// The verb for a key that counts once.
+    pub occurs: &'static str,
+    /// The verb in "every key that occurred 20 times".
+    pub occurred: &'static str,
+    /// The same before a point in the past.
+    pub had_occurred: &'static str,
+    /// The negation of `occurred`.
+    pub never: &'static str,
+    /// The numbers that intervals contain. Events of users beyond their bounds are not in them.
+    pub counts: &'static str,
+    /// One of these numbers.
+    pub count: &'static str,
+    /// One of those that are protected.
+    pub individual: &'static str,
+    /// Several of them.
+    pub individuals: &'static str,
+    /// Any one of them, as what is protected.
+    pub whichever: &'static str,
+    /// The difference between neighbouring streams, after "Had".
+    pub otherwise: &'static str,
+    /// The subject of which a reader learns next to nothing.
+    pub subject: &'static str,
+    /// The limit of the protection of someone with several events.
+    pub several: &'static str,
+    /// The adaptive choices that delta covers for a number of lists.
+    pub adaptive: &'static str,
+    /// The part of a stream that has an account.
+    pub pane: &'static str,
 }
 
-/// The negation of [`occurred`].
-pub(crate) fn never(unit: Unit) -> &'static str {
-    if unit.is_user() { "was never counted" } else { "never occurred" }
-}
+const OF_EVENTS: UnitWords = UnitWords {
+    occurs: "occurs",
+    occurred: "occurred",
+    had_occurred: "had occurred",
+    never: "never occurred",
+    counts: "every true count",
+    count: "the true one",
+    individual: "event",
+    individuals: "events",
+    whichever: "whichever one it is",
+    otherwise: "any one event had another key",
+    subject: "any one event",
+    several: " Someone with several events is protected for each of them, not for all together.",
+    adaptive: "for an event that someone times by what lists showed",
+    pane: "pane",
+};
 
-/// The number that the interval of a count contains. Events of users beyond their bounds are not in it.
-pub(crate) fn counted(unit: Unit) -> &'static str {
-    if unit.is_user() { "how often each key was counted" } else { "every true count" }
-}
+const OF_USERS: UnitWords = UnitWords {
+    occurs: "is counted",
+    occurred: "was counted",
+    had_occurred: "had been counted",
+    never: "was never counted",
+    counts: "how often each key was counted",
+    count: "the number that was counted",
+    individual: "person",
+    individuals: "people",
+    whichever: "whoever it is",
+    otherwise: "any one person not taken part then",
+    subject: "what any one person did then",
+    several: "",
+    adaptive: "for someone who decides by what lists showed when to take part",
+    pane: "epoch",
+};
 
-/// One of those that are protected.
-pub(crate) fn individual(unit: Unit) -> &'static str {
-    if unit.is_user() { "person" } else { "event" }
+impl UnitWords {
+    /// The words for a unit.
+    pub fn of(unit: Unit) -> &'static Self {
+        if unit.is_user() { &OF_USERS } else { &OF_EVENTS }
+    }
 }
 
 /// The things that a window has a number of: events or, of users, their contributions.

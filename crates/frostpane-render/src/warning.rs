@@ -276,106 +276,51 @@ pub fn enough_delta(events: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn events(to: u64) -> Coverage {
-        Coverage {
-            events: to,
-            between: None,
-            from: Some(Edge::Event(0)),
-            to: Some(Edge::Event(to)),
-            missed: 0,
-        }
-    }
-
-    fn clock(from: &str, to: &str) -> Coverage {
-        Coverage {
-            events: 9,
-            between: None,
-            from: Some(Edge::Instant(from.parse().unwrap())),
-            to: Some(Edge::Instant(to.parse().unwrap())),
-            missed: 0,
-        }
-    }
-
-    fn days(days: u64) -> Span {
-        Span::Clock(Duration::from_secs(86_400 * days))
-    }
-
-    fn said(warning: Option<Warning>) -> Option<String> {
-        warning.map(|warning| warning.to_string())
-    }
-
-    fn about_events(events: u64, late: u64, without: u64) -> Vec<String> {
-        let warnings = Warning::of_events(events, late, without);
-        warnings.iter().map(Warning::to_string).collect()
+    fn covered(events: u64, from: Option<Edge>, to: Option<Edge>) -> Coverage {
+        Coverage { events, between: None, from, to, missed: 0 }
     }
 
     #[test]
-    fn what_became_of_events_is_told() {
-        assert_eq!(about_events(10, 0, 0), Vec::<String>::new());
+    fn late_events_are_told_with_what_to_do() {
+        let told = |events, late, without| {
+            let warnings = Warning::of_events(events, late, without);
+            warnings.iter().map(Warning::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(told(10, 0, 0), Vec::<String>::new());
         assert_eq!(
-            about_events(1_000, 2, 0),
+            told(1_000, 2, 0),
             ["2 of 1,000 events came too late and were left out; allow for them with --lateness"]
         );
-        assert!(
-            about_events(10, 9, 0)[0].ends_with(
-                "give them in the order of time, or to `list` as files, which may be in any order"
-            )
-        );
-        assert!(about_events(10, 0, 4)[0].starts_with("4 of 10 events had no key that counts"));
+        assert!(told(10, 9, 0)[0].ends_with("or to `list` as files, which may be in any order"));
+        assert!(told(10, 0, 4)[0].starts_with("4 of 10 events had no key that counts"));
     }
 
     #[test]
-    fn epsilon_above_ten_is_told() {
-        assert_eq!(
-            said(Warning::of_epsilon(10.5)).unwrap(),
-            "epsilon is 10.5, but above 10 protects nobody; take 1, or less where it matters"
-        );
+    fn delta_may_be_one_over_the_events_and_no_more() {
+        for (delta, events, is_told) in
+            [(0.0, 4_000, false), (0.5, 0, false), (0.00025, 4_000, false), (0.00026, 4_000, true)]
+        {
+            assert_eq!(Warning::of_delta(delta, events).is_some(), is_told, "{delta} of {events}");
+        }
     }
 
     #[test]
-    fn delta_above_one_over_the_events_is_told() {
-        let delta = |delta, events| said(Warning::of_delta(delta, events));
-        assert_eq!(delta(0.0, 4_000), None);
-        assert_eq!(delta(0.5, 0), None);
-        assert_eq!(delta(0.00025, 4_000), None);
-        assert_eq!(
-            delta(0.001, 4_000).unwrap(),
-            "delta is 1e-3, but should be far below 2.5e-4, one over the 4,000 events covered: \
-             so much may give whole keys away; take 1e-9"
-        );
-    }
-
-    #[test]
-    fn a_stream_shorter_than_a_window_of_events_is_told() {
-        let window = |coverage: &Coverage| said(Warning::of_window(Span::Events(1_000), None, coverage));
-        assert_eq!(window(&events(1_000)), None);
-        assert_eq!(window(&events(0)), None);
-        let slid = Coverage {
-            events: 990,
-            between: None,
-            from: Some(Edge::Event(10)),
-            to: Some(Edge::Event(1_000)),
-            missed: 0,
-        };
-        assert_eq!(window(&slid), None, "short by less than a slide");
-        assert_eq!(
-            window(&events(999)).unwrap(),
-            "the stream is shorter than the window of 1,000 events: the release covers all of its 999 \
-             events; if there are more, give them too"
-        );
-    }
-
-    #[test]
-    fn a_stream_shorter_than_a_window_by_the_clock_is_told() {
-        let week = clock("2026-03-02T00:00:00Z", "2026-03-08T18:00:00Z");
-        assert_eq!(Warning::of_window(days(7), Some(days(1)), &week), None);
-        assert_eq!(
-            said(Warning::of_window(days(30), Some(days(1)), &week)).unwrap(),
-            "the stream is shorter than the window of 30 days: the release covers 6 days 18 hours of it, \
-             from 2026-03-02T00:00:00Z up to 2026-03-08T18:00:00Z; if there are events before, give them too"
-        );
-        let none = Coverage { events: 0, between: None, from: None, to: None, missed: 0 };
-        assert_eq!(Warning::of_window(days(7), None, &none), None);
+    fn a_stream_is_short_by_a_slide_or_more() {
+        let at = |text: &str| Some(Edge::Instant(text.parse().unwrap()));
+        let week = covered(9, at("2026-03-02T00:00:00Z"), at("2026-03-08T18:00:00Z"));
+        let days = |days: u64| Span::Clock(Duration::from_secs(86_400 * days));
+        let number = |number| Some(Edge::Event(number));
+        for (asked, slide, window, is_told) in [
+            (Span::Events(1_000), None, covered(1_000, number(0), number(1_000)), false),
+            (Span::Events(1_000), None, covered(0, number(0), number(0)), false),
+            (Span::Events(1_000), None, covered(990, number(10), number(1_000)), false),
+            (Span::Events(1_000), None, covered(999, number(0), number(999)), true),
+            (days(7), Some(days(1)), week.clone(), false),
+            (days(30), Some(days(1)), week, true),
+            (days(7), None, covered(0, None, None), false),
+        ] {
+            assert_eq!(Warning::of_window(asked, slide, &window).is_some(), is_told, "{asked} {window:?}");
+        }
     }
 
     #[test]
@@ -383,7 +328,7 @@ mod tests {
         assert_eq!(Warning::of_flood(100, 100), None);
         assert_eq!(Warning::of_flood(1_000, 500), None);
         assert_eq!(
-            said(Warning::of_flood(1_000, 501)).unwrap(),
+            Warning::of_flood(1_000, 501).unwrap().to_string(),
             "501 of the 1,000 listed keys may be there because of noise alone (their interval begins at 0); \
              list fewer, with a larger --alpha or with --top, or declare fewer keys"
         );

@@ -25,9 +25,9 @@ Examples:
   A service, and a token for its operator:
     frostpane-server token add state --scope admin --scope ingest --scope release --scope read --producer me
     frostpane-server state")]
-pub struct Args {
+pub struct ServerArgs {
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<ServerCommand>,
 
     #[command(flatten)]
     pub serve: ServeArgs,
@@ -129,7 +129,7 @@ pub struct ServeArgs {
 }
 
 #[derive(Subcommand)]
-pub enum Command {
+pub enum ServerCommand {
     /// Create, list or revoke tokens; also while the service runs
     #[command(subcommand)]
     Token(TokenCommand),

@@ -1,21 +1,17 @@
 //! Files that their owner alone can read, replaced atomically.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+
+use frostpane_store::AtomicFile;
 
 /// Writes bytes in the place of a file, all of them or none, and syncs.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".draft");
-    let draft = path.with_file_name(name);
-    let mut options = OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+    let mut file = AtomicFile::create(path, 0o600)?;
     file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&draft, path)?;
-    sync_folder(path.parent().unwrap_or(Path::new(".")))
+    file.commit(true)
 }
 
 /// Creates a folder and its parents for their owner alone.

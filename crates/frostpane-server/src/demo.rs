@@ -7,22 +7,21 @@ use std::time::Duration;
 use frostpane::{Batch, Bytes, Event, Spec};
 use frostpane_store::{Begin, Delivery, Store};
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 use crate::auth::Scope;
 use crate::key::AnyBatch;
 use crate::problem::{Problem, Result};
 use crate::service::Service;
-use crate::stream::{Columns, Settings, StreamHandle, now};
+use crate::stream::{EventColumns, Settings, StreamHandle, now};
 
 const SECOND: i64 = 1_000_000;
 const STEP: Duration = Duration::from_millis(250);
-/// The length of the synthetic create_with_past, which is made in steps of `STRIDE`.
+/// The length of the synthetic past, which is made in steps of `STRIDE`.
 const PAST: i64 = 240 * SECOND;
 const STRIDE: i64 = 2 * SECOND;
-/// Searches a second.
 const RATE: u64 = 4_000;
-const PEOPLE: u64 = 20_000;
+const USERS: u64 = 20_000;
 
 /// The most popular first.
 const SEARCHES: [&str; 40] = [
@@ -78,9 +77,8 @@ const CYCLE: f64 = 90.0 * SECOND as f64;
 
 /// Generates events until it is dropped.
 pub struct Demo {
-    /// A token for the operator page.
     pub token: String,
-    feeding: JoinHandle<()>,
+    _feeding: JoinSet<()>,
 }
 
 impl Demo {
@@ -91,7 +89,7 @@ impl Demo {
         Ok(std::env::temp_dir().join(name))
     }
 
-    /// Creates streams with a synthetic create_with_past in a folder.
+    /// Creates streams with a synthetic past.
     pub fn prepare(folder: &Path) -> std::result::Result<(), String> {
         // The stream with the shortest slide comes last, so that it has no gap.
         for (name, spec) in specs().into_iter().rev() {
@@ -106,14 +104,9 @@ impl Demo {
         let all = [Scope::Ingest, Scope::Read, Scope::Release, Scope::Admin];
         let (_, token) = service.tokens.make("demo", "*", &all)?;
         let streams = specs().iter().filter_map(|(name, _)| service.stream(name)).collect();
-        let feeding = tokio::spawn(feed(streams));
-        Ok(Self { token, feeding })
-    }
-}
-
-impl Drop for Demo {
-    fn drop(&mut self) {
-        self.feeding.abort();
+        let mut feeding = JoinSet::new();
+        feeding.spawn(feed(streams));
+        Ok(Self { token, _feeding: feeding })
     }
 }
 
@@ -136,13 +129,13 @@ fn specs() -> [(&'static str, Value); 3] {
     ]
 }
 
-/// Creates a stream with a create_with_past, as if the service had run all the time.
+/// Creates a stream with a past, as if the service had run all the time.
 fn create_with_past(folder: &Path, spec: Value) -> Result<()> {
     let spec: Spec = serde_json::from_value(spec)
         .map_err(|_| Problem::unavailable("what the demo asks for cannot be used"))?;
     let settings = Settings {
         public: true,
-        columns: Columns { key: "search".to_owned(), ..Columns::default() },
+        columns: EventColumns { key: "search".to_owned(), ..EventColumns::default() },
         ..Settings::default()
     };
     let mut begin = Begin::default();
@@ -183,13 +176,12 @@ async fn feed(streams: Vec<Arc<StreamHandle>>) {
     }
 }
 
-/// The events from a moment up to another.
 fn synthetic_events(from: i64, until: i64, random: &mut DemoRandom) -> Batch<Bytes> {
     let mut batch = Batch::new();
     let number = (until - from).max(0) as u64 * RATE / SECOND as u64;
     for index in 0..number {
         let time = from + (until - from) * index as i64 / number as i64;
-        let user = random.below(PEOPLE).to_string();
+        let user = random.below(USERS).to_string();
         let search = search(time, random);
         batch.push(Event::by(user.as_bytes(), time, search.as_bytes()));
     }

@@ -7,7 +7,6 @@ use crate::problem::{Problem, Result};
 
 /// A type of keys that a stream may have.
 pub trait ServedKey: StoredKey + Send + Sync {
-    /// Parses a key.
     fn parse(text: &[u8]) -> Option<Self::Ref<'_>>;
     /// Returns the batch if its keys are of this type.
     fn batch(any: &AnyBatch) -> Option<&Batch<Self>>;
@@ -91,12 +90,12 @@ fn stamp<K: ServedKey>(batch: &mut Batch<K>, at: i64) {
     *batch = stamped;
 }
 
-pub enum AnyKeys {
+pub enum SpecKeys {
     Bytes(Keys<Bytes>),
     Integers(Keys<u64>),
 }
 
-impl AnyKeys {
+impl SpecKeys {
     /// The keys of a specification that came over the network, which may name no file of this machine.
     pub fn of(spec: &Spec) -> Result<Self> {
         Ok(match &spec.keys {

@@ -25,12 +25,12 @@ mod problem;
 mod rate_limiter;
 mod run;
 mod service;
-pub mod stream;
+mod stream;
 mod tombstone;
 mod worker_pool;
 
 pub use auth::{Scope, Token, Tokens};
-pub use http::{app, openapi};
+pub use http::app;
 pub use limits::Limits;
 pub use problem::Problem;
 pub use run::run;

@@ -17,12 +17,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use crate::problem::Problem;
-
-/// Lines of one kind that are written in a period.
 const EACH: u64 = 5;
 const PERIOD: Duration = Duration::from_secs(60);
-/// Lines that may wait to be written.
 const WAITING: usize = 256;
 /// The most time for which the end of the process waits for them.
 const FLUSHING: Duration = Duration::from_secs(1);
@@ -49,11 +45,6 @@ pub fn tell(what: impl fmt::Display) {
 #[track_caller]
 pub fn of_stream(stream: &str, what: impl fmt::Display) {
     put(Location::caller(), stream, format!("stream {stream}: {what}"));
-}
-
-#[track_caller]
-pub fn failed(stream: &str, problem: &Problem) {
-    of_stream(stream, problem);
 }
 
 /// Writes the place of a panic. Its message may contain input.
@@ -147,7 +138,6 @@ struct LogPeriod {
 }
 
 impl LineLimit {
-    /// Returns the line if it may be written.
     fn admit(&mut self, now: Instant, kind: LineKind, text: String) -> Option<String> {
         let period =
             self.0.entry(kind).or_insert_with(|| LogPeriod { began: now, lines: 0, last: String::new() });

@@ -3,61 +3,45 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::stream::{Status, StreamHandle};
 
+/// Numbers since the service was started.
 #[derive(Debug, Default)]
 pub struct StreamMetrics {
-    events: AtomicU64,
-    commits: AtomicU64,
-    committing: AtomicU64,
-    releases: AtomicU64,
-    refused: AtomicU64,
+    pub events: Counter,
+    pub commits: Counter,
+    /// Microseconds of all transactions.
+    pub committing: Counter,
+    pub releases: Counter,
+    /// Requests that were told to come again later.
+    pub refused: Counter,
 }
 
-impl StreamMetrics {
-    pub fn took(&self, events: u64) {
-        self.events.fetch_add(events, Ordering::Relaxed);
-    }
-
-    pub fn committed(&self, time: Duration) {
-        self.commits.fetch_add(1, Ordering::Relaxed);
-        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        self.committing.fetch_add(micros, Ordering::Relaxed);
-    }
-
-    pub fn released(&self) {
-        self.releases.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub fn refused(&self) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub fn events(&self) -> u64 {
-        self.events.load(Ordering::Relaxed)
-    }
-
-    /// Transactions, and the microseconds that they took together.
-    pub fn commits(&self) -> (u64, u64) {
-        (self.commits.load(Ordering::Relaxed), self.committing.load(Ordering::Relaxed))
-    }
-
-    pub fn overloads(&self) -> u64 {
-        self.refused.load(Ordering::Relaxed)
-    }
-
-    pub fn releases(&self) -> u64 {
-        self.releases.load(Ordering::Relaxed)
-    }
+/// Statistics of events since the service was started.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Ingest)]
+pub struct IngestStatistics {
+    /// Events.
+    pub events: u64,
+    /// Events that came too late, and are not counted.
+    pub late: u64,
+    /// Transactions.
+    pub commits: u64,
+    /// The mean time of a transaction.
+    pub commit_milliseconds: f64,
+    /// Bytes of events that wait.
+    pub waiting_bytes: usize,
+    /// Requests that were refused because of overload.
+    pub overloads: u64,
 }
 
 type Labels = [(&'static str, String); 1];
@@ -84,15 +68,14 @@ pub fn text(streams: &[Arc<StreamHandle>], failed: &BTreeSet<String>, connection
     }
     for stream in streams {
         let label: Labels = [("stream", stream.name().to_owned())];
-        let metrics = stream.metrics();
         let is_ready = i64::from(stream.status() == Status::Ready);
         ready.get_or_create(&label).set(is_ready);
-        releases.get_or_create(&label).inc_by(metrics.releases());
-        if !stream.spec().unit.is_user() {
-            events.get_or_create(&label).inc_by(metrics.events());
-            commits.get_or_create(&label).inc_by(metrics.commits().0);
-            overloads.get_or_create(&label).inc_by(metrics.overloads());
-            waiting.get_or_create(&label).set(stream.waiting().0 as i64);
+        releases.get_or_create(&label).inc_by(stream.shared.metrics.releases.get());
+        if let Some(statistics) = stream.statistics() {
+            events.get_or_create(&label).inc_by(statistics.events);
+            commits.get_or_create(&label).inc_by(statistics.commits);
+            overloads.get_or_create(&label).inc_by(statistics.overloads);
+            waiting.get_or_create(&label).set(statistics.waiting_bytes as i64);
         }
     }
     let mut text = String::new();

@@ -2,10 +2,9 @@
 
 use frostpane::{Builder, Key, Plan, Span, Spec, Unit};
 use frostpane_render::expectations;
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::key::AnyKeys;
+use crate::key::SpecKeys;
 use crate::problem::{Problem, Result};
 
 /// The events expected in a window by the clock, by default.
@@ -35,9 +34,9 @@ pub fn make(spec: &Spec, events: Option<u64>) -> Result<Value> {
             "ask `frostpane plan`, or take longer slides",
         ));
     }
-    match AnyKeys::of(spec)? {
-        AnyKeys::Bytes(keys) => of(spec, events, |spec| Builder::from_spec(spec, keys.clone())),
-        AnyKeys::Integers(keys) => of(spec, events, |spec| Builder::from_spec(spec, keys.clone())),
+    match SpecKeys::of(spec)? {
+        SpecKeys::Bytes(keys) => of(spec, events, |spec| Builder::from_spec(spec, keys.clone())),
+        SpecKeys::Integers(keys) => of(spec, events, |spec| Builder::from_spec(spec, keys.clone())),
     }
 }
 
@@ -65,21 +64,8 @@ fn expected(plan: &Plan, events: Option<u64>) -> u64 {
     events.unwrap_or(EVENTS)
 }
 
-/// The cost of counting so many keys of a user in an epoch.
-#[derive(Serialize)]
-struct KeysPerUser {
-    per_user: u32,
-    noise_law: frostpane::NoiseLaw,
-    deviation: f64,
-    floor: u64,
-    least_listed_at_floor: u64,
-}
-
-fn per_user<K: Key>(
-    spec: &Spec,
-    events: u64,
-    build: &impl Fn(Spec) -> Builder<K>,
-) -> Option<Vec<KeysPerUser>> {
+/// The cost of counting so many keys of a user in an epoch, for several numbers of keys.
+fn per_user<K: Key>(spec: &Spec, events: u64, build: &impl Fn(Spec) -> Builder<K>) -> Option<Vec<Value>> {
     let asked = spec.unit.bounds()?;
     let mut compared: Vec<u32> = COMPARED.into_iter().chain([asked.per_user]).collect();
     compared.sort_unstable();
@@ -89,13 +75,13 @@ fn per_user<K: Key>(
         bounds.per_user = per_user;
         changed.unit = Unit::User(bounds);
         let forecast = build(changed).forecast(events, None).ok()?;
-        Some(KeysPerUser {
-            per_user,
-            noise_law: forecast.noise_law,
-            deviation: forecast.deviation,
-            floor: forecast.floor,
-            least_listed_at_floor: forecast.least_listed_at_floor,
-        })
+        Some(json!({
+            "per_user": per_user,
+            "noise_law": forecast.noise_law,
+            "deviation": forecast.deviation,
+            "floor": forecast.floor,
+            "least_listed_at_floor": forecast.least_listed_at_floor,
+        }))
     };
     Some(compared.into_iter().filter_map(keys).collect())
 }

@@ -29,33 +29,28 @@ pub struct Problem {
 pub type Result<T> = std::result::Result<T, Problem>;
 
 impl Problem {
-    /// A problem with this status: what is wrong, and what to do.
-    pub fn new(status: StatusCode, error: impl Into<String>, then: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, error: impl Into<String>, then: impl Into<String>) -> Self {
         Self { status, error: error.into(), r#do: then.into(), line: None, retry_after: None }
     }
 
-    /// Names the line or the event that is wrong, from 1 on.
-    pub fn at(self, line: u64) -> Self {
+    pub(crate) fn at(self, line: u64) -> Self {
         Self { line: Some(line), ..self }
     }
 
-    /// Names the seconds after which to try again.
-    pub fn after(self, seconds: u64) -> Self {
+    pub(crate) fn after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
 
-    /// The status of the response.
-    pub fn status(&self) -> StatusCode {
+    pub(crate) fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The error.
-    pub fn error(&self) -> &str {
+    pub(crate) fn error(&self) -> &str {
         &self.error
     }
 
     /// Nothing of this kind exists, or the caller may not know of it.
-    pub fn unknown(what: &str) -> Self {
+    pub(crate) fn unknown(what: &str) -> Self {
         Self::new(
             StatusCode::NOT_FOUND,
             format!("there is no such {what} here, or none that you may see"),
@@ -63,18 +58,20 @@ impl Problem {
         )
     }
 
-    /// The input cannot be used.
-    pub fn invalid(error: impl Into<String>, then: impl Into<String>) -> Self {
+    pub(crate) fn invalid(error: impl Into<String>, then: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, error, then)
     }
 
-    /// The request contradicts the present state.
-    pub fn conflict(error: impl Into<String>, then: impl Into<String>) -> Self {
+    pub(crate) fn conflict(error: impl Into<String>, then: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, error, then)
     }
 
-    /// The request cannot be served now.
-    pub fn unavailable(error: impl Into<String>) -> Self {
+    /// Too much is asked at once, or too often.
+    pub(crate) fn too_many(error: impl Into<String>, then: impl Into<String>) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, error, then).after(1)
+    }
+
+    pub(crate) fn unavailable(error: impl Into<String>) -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             error,
@@ -140,7 +137,7 @@ impl From<frostpane_store::Error> for Problem {
 
 impl Problem {
     /// Users did not fit into the memory; the text is the same for all users.
-    pub fn full() -> Self {
+    pub(crate) fn full() -> Self {
         Self::new(
             StatusCode::INSUFFICIENT_STORAGE,
             "the users of an epoch did not fit into the memory of the stream, and the disk that the rest should go to gave an error: nothing is taken \
@@ -151,7 +148,7 @@ impl Problem {
     }
 
     /// The stream is over its disk quota.
-    pub fn disk() -> Self {
+    pub(crate) fn disk() -> Self {
         Self::new(
             StatusCode::INSUFFICIENT_STORAGE,
             "the stream has more than its share of the disk: nothing is taken and nothing is released",

@@ -33,7 +33,6 @@ impl RateLimiter {
         Err(Duration::from_secs_f64((1.0 - self.left) / self.per_second))
     }
 
-    /// The time of the last call of `turn`.
     pub fn since(&self) -> Instant {
         self.since
     }

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 
-use crate::args::{Args, Command, ServeArgs, TokenCommand};
+use crate::args::{ServeArgs, ServerArgs, ServerCommand, TokenCommand};
 use crate::auth::{Scope, Tokens};
 use crate::demo::Demo;
 use crate::http::certificates::Certificates;
@@ -33,13 +33,13 @@ type Result<T> = std::result::Result<T, String>;
 
 /// Runs the command line and reports the outcome.
 pub fn run() -> ExitCode {
-    let args = Args::parse();
+    let args = ServerArgs::parse();
     // The message of a panic may contain input.
     panic::set_hook(Box::new(|panic| log::panicked(panic.location())));
     let done = match args.command {
-        Some(Command::Token(command)) => token(command),
-        Some(Command::Restore { dir, stream }) => restore(&dir, &stream),
-        Some(Command::Openapi) => {
+        Some(ServerCommand::Token(command)) => token(command),
+        Some(ServerCommand::Restore { dir, stream }) => restore(&dir, &stream),
+        Some(ServerCommand::Openapi) => {
             openapi().to_pretty_json().map_err(|cause| cause.to_string()).and_then(|text| print(&text))
         }
         None => begin(&args.serve),
@@ -220,7 +220,7 @@ fn sources(args: &ServeArgs, service: &Service) -> Result<JoinSet<()>> {
     for (number, (from, into)) in args.from.iter().zip(&args.into).enumerate() {
         let source = JetStream::new(from, into, credentials(args, number)?)?;
         match service.stream(into) {
-            Some(stream) => drop(pulling.spawn(pull(source, stream, frostpane_events::Format::Jsonl))),
+            Some(stream) => drop(pulling.spawn(pull(source, stream))),
             None if service.failed().contains(into) => {
                 log::of_stream(into, "nothing is pulled into it, because its state cannot be opened")
             }

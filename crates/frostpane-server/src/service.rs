@@ -16,13 +16,13 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::atomic_file;
 use crate::auth::{AddressRates, Tokens};
-use crate::http::connection_limit::{ConnectionLimit, Holder};
+use crate::http::connection_limit::ConnectionLimit;
 use crate::http::connections::Connections;
 use crate::limits::Limits;
 use crate::lock::Lock;
 use crate::name::check_stream;
 use crate::problem::{Problem, Result};
-use crate::stream::{Columns, OpenOptions, Settings, StreamHandle, now};
+use crate::stream::{EventColumns, Most, Settings, StreamHandle, now};
 use crate::tombstone::{EpochCycle, Tombstone, Tombstones};
 use crate::worker_pool::WorkerPool;
 
@@ -57,29 +57,25 @@ pub struct Service {
     pub demo: bool,
     pub(crate) connections: Arc<Connections>,
     /// Open requests of each token and of each address.
-    pub(crate) request_limit: ConnectionLimit<Holder>,
+    pub(crate) request_limit: ConnectionLimit,
     pub(crate) rate: AddressRates,
     pub(crate) plan_rate: AddressRates,
     /// Requests for plans of each token and of each address.
-    pub(crate) plan_limit: ConnectionLimit<Holder>,
+    pub(crate) plan_limit: ConnectionLimit,
     /// Permits for bytes of bodies.
     pub(crate) bodies: Arc<Semaphore>,
     producers: Mutex<BTreeMap<String, Arc<Producer>>>,
-    /// Permits to write settings.
     pub(crate) writing: Arc<Semaphore>,
     /// Permits to decompress and parse events.
     pub(crate) reading: Arc<Semaphore>,
-    /// Threads for long work.
     pub(crate) workers: WorkerPool,
     /// Connections of each token.
-    pub(crate) token_limit: ConnectionLimit<Holder>,
-    /// Permits to wait for a plan.
+    pub(crate) token_limit: ConnectionLimit,
     pub(crate) plan_queue: Arc<Semaphore>,
-    /// Permits to make a plan.
     pub(crate) plan_turns: Arc<Semaphore>,
     pub(crate) listeners: Listeners,
     /// Listeners of each token and of each address.
-    pub(crate) listener_limit: ConnectionLimit<Holder>,
+    pub(crate) listener_limit: ConnectionLimit,
     /// Changes with the list of streams, except for releases.
     revision: AtomicU64,
     /// The list of streams for clients without a token.
@@ -167,13 +163,13 @@ impl Service {
         if check_stream(name).is_err() {
             return;
         }
-        if self.tombstones.has(name) {
+        if self.tombstones.find(name).is_some() {
             let _ = fs::remove_dir_all(self.folder_of(name));
             return;
         }
-        match StreamHandle::open(name, &self.folder_of(name), self.open_options(name)) {
+        match StreamHandle::open(name, &self.folder_of(name), &self.limits) {
             Ok(stream) => {
-                if self.witnesses.is_some() && stream.header().witness.is_none() {
+                if self.witnesses.is_some() && stream.header.witness.is_none() {
                     crate::log::of_stream(
                         name,
                         "it was begun without --witness and has none: that it is a copy would not be noticed",
@@ -182,7 +178,7 @@ impl Service {
                 drop(self.insert(name, stream));
             }
             Err(problem) => {
-                crate::log::failed(name, &problem);
+                crate::log::of_stream(name, &problem);
                 self.fail(name);
             }
         }
@@ -192,18 +188,6 @@ impl Service {
         let public = Settings::read(&self.folder_of(name)).is_ok_and(|settings| settings.public);
         let mut failed = self.failed.write().unwrap_or_else(PoisonError::into_inner);
         failed.insert(name.to_owned(), public);
-    }
-
-    fn open_options(&self, name: &str) -> OpenOptions {
-        let limits = &self.limits;
-        OpenOptions {
-            accept_clock: limits.accept_clock,
-            drains: limits.pulled.iter().any(|pulled| pulled == name),
-            tolerance: limits.tolerance,
-            commits: limits.commits,
-            disk: limits.disk,
-            hung: limits.hung,
-        }
     }
 
     fn insert(&self, name: &str, stream: StreamHandle) -> Arc<StreamHandle> {
@@ -228,14 +212,18 @@ impl Service {
         self.folder.join("streams").join(name)
     }
 
-    /// The stream with a name.
-    pub fn stream(&self, name: &str) -> Option<Arc<StreamHandle>> {
+    pub(crate) fn stream(&self, name: &str) -> Option<Arc<StreamHandle>> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         streams.get(name).cloned()
     }
 
-    /// All streams, in the order of their names.
-    pub fn streams(&self) -> Vec<Arc<StreamHandle>> {
+    /// Returns true if all releases of a stream after a number are held in memory. For tests.
+    #[doc(hidden)]
+    pub fn holds_after(&self, name: &str, number: u64) -> bool {
+        self.stream(name).is_some_and(|stream| stream.shelf().after(number, Most::new(1, 1)).is_some())
+    }
+
+    pub(crate) fn streams(&self) -> Vec<Arc<StreamHandle>> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         streams.values().cloned().collect()
     }
@@ -257,30 +245,19 @@ impl Service {
 
     /// Returns true if a transaction has lasted longer than so many times the limit, and no stream has ended
     /// one meanwhile: then the disk hangs, and not one stream alone. The disk is not asked.
-    pub fn hangs(&self, times: u32) -> bool {
+    pub(crate) fn hangs(&self, times: u32) -> bool {
         let most = self.limits.hung * times;
         let streams = self.streams();
-        streams.iter().any(|stream| stream.hangs_for() > most)
-            && !streams.iter().any(|stream| stream.ended_within(most))
+        streams.iter().any(|stream| stream.shared.disk.lasts() > most)
+            && !streams.iter().any(|stream| stream.shared.disk.ended_within(most))
     }
 
-    /// Streams whose state could not be opened.
-    pub fn failed(&self) -> BTreeSet<String> {
+    pub(crate) fn failed(&self) -> BTreeSet<String> {
         self.failures().keys().cloned().collect()
     }
 
-    /// Returns true if the state of a public stream could not be opened.
-    pub fn has_failed_in_public(&self, name: &str) -> bool {
+    pub(crate) fn has_failed_in_public(&self, name: &str) -> bool {
         self.failures().get(name).copied().unwrap_or(false)
-    }
-
-    /// Returns true if the state of every stream could be opened.
-    pub fn is_whole(&self) -> bool {
-        self.failures().is_empty()
-    }
-
-    fn has_failed(&self, name: &str) -> bool {
-        self.failures().contains_key(name)
     }
 
     fn failures(&self) -> RwLockReadGuard<'_, BTreeMap<String, bool>> {
@@ -288,12 +265,12 @@ impl Service {
     }
 
     /// Returns true if other streams exist, or existed, that may have been given the same events.
-    pub fn has_others(&self) -> bool {
-        self.streams().len() > 1 || !self.tombstones.is_empty() || !self.is_whole()
+    pub(crate) fn has_others(&self) -> bool {
+        self.streams().len() > 1 || !self.tombstones.is_empty() || !self.failures().is_empty()
     }
 
     /// Creates a stream; the same stream again is no error. Returns true if it is new.
-    pub async fn create(
+    pub(crate) async fn create(
         self: &Arc<Self>,
         name: &str,
         spec: Spec,
@@ -318,13 +295,13 @@ impl Service {
         if *self.stopping.borrow() {
             return Err(Problem::unavailable("the service is being stopped"));
         }
-        if self.has_failed(&name) {
+        if self.failures().contains_key(&name) {
             return Err(Problem::conflict(
                 "a stream of this name is there, and its state cannot be opened",
                 "look at the log of the service, or take another name",
             ));
         }
-        if self.tombstones.has(&name) {
+        if self.tombstones.find(&name).is_some() {
             return Err(Problem::conflict(
                 "a stream of this name was here before, and its budget is spent with it",
                 "take another name; ?replaces= says whose place it takes",
@@ -368,7 +345,7 @@ impl Service {
             return Err(problem);
         }
         let synced = atomic_file::sync_folder(&self.folder.join("streams")).map_err(|_| not_begun());
-        match synced.and_then(|()| StreamHandle::open(name, &folder, self.open_options(name))) {
+        match synced.and_then(|()| StreamHandle::open(name, &folder, &self.limits)) {
             Ok(stream) => Ok(self.insert(name, stream)),
             Err(problem) => {
                 self.fail(name);
@@ -392,7 +369,7 @@ impl Service {
     }
 
     /// Deletes a stream for good. Its name stays taken.
-    pub async fn delete(self: &Arc<Self>, name: &str) -> Result<()> {
+    pub(crate) async fn delete(self: &Arc<Self>, name: &str) -> Result<()> {
         let (service, name) = (self.clone(), name.to_owned());
         let deleted = tokio::spawn(async move {
             let _alone = service.changing.clone().lock_owned().await;
@@ -410,12 +387,11 @@ impl Service {
     }
 
     fn bury(&self, name: &str, stream: &StreamHandle) -> Result<()> {
-        let spec = stream.spec();
         let tombstone = Tombstone {
-            store: stream.header().store.clone(),
-            until: if spec.longest().is_by_count() { now() } else { now().max(stream.clock()) },
-            by_count: spec.longest().is_by_count(),
-            epochs: EpochCycle::of(spec),
+            store: stream.header.store.clone(),
+            until: now().max(stream.shared.moment().unwrap_or(0)),
+            by_count: stream.shared.moment().is_none(),
+            epochs: EpochCycle::of(stream.spec()),
         };
         let buried = self.tombstones.put(name, tombstone);
         self.streams.write().unwrap_or_else(PoisonError::into_inner).remove(name);
@@ -429,7 +405,7 @@ impl Service {
     }
 
     /// The moment from which a stream takes events if it replaces a deleted one.
-    pub fn replaces(&self, name: &str, spec: &Spec, columns: &Columns) -> Result<i64> {
+    pub(crate) fn replaces(&self, name: &str, spec: &Spec, columns: &EventColumns) -> Result<i64> {
         check_stream(name)?;
         let tombstone = self.tombstones.find(name).ok_or_else(|| {
             Problem::invalid(
@@ -437,20 +413,19 @@ impl Service {
                 "name one that was, or leave it out",
             )
         })?;
-        if spec.longest().is_by_count() || columns.time.is_none() {
+        if !columns.have_time(spec) {
             return Err(Problem::invalid(
                 "events of this stream have no time of their own, so nobody can tell which the one before has released",
                 "have it go by the times of events, or begin it with events that no list has shown, and leave out ?replaces=",
             ));
         }
-        match tombstone {
-            Some(tombstone) if !tombstone.by_count => Ok(tombstone.replaced_from(spec)),
-            _ => Err(Problem::invalid(
+        tombstone.and_then(|tombstone| tombstone.replaced_from(spec)).ok_or_else(|| {
+            Problem::invalid(
                 "the stream that was here before went by the number of events, or what is known of it cannot be read, so nobody can tell which it \
                  has released",
                 "begin another with events that no list has shown, and leave out ?replaces=",
-            )),
-        }
+            )
+        })
     }
 
     /// Closes listeners, then every stream; batches that wait are taken, and no slide ends early.
@@ -462,24 +437,22 @@ impl Service {
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    /// Closes listeners.
-    pub fn close_listeners(&self) {
+    pub(crate) fn close_listeners(&self) {
         self.stopping.send_replace(true);
     }
 
-    /// Changes when the service stops.
-    pub fn stopping(&self) -> watch::Receiver<bool> {
+    pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
         self.stopping.subscribe()
     }
 
     /// The stream, for a caller that may know if it exists.
-    pub fn known(&self, name: &str) -> Result<Arc<StreamHandle>> {
+    pub(crate) fn known(&self, name: &str) -> Result<Arc<StreamHandle>> {
         match self.stream(name) {
             Some(stream) => Ok(stream),
-            None if self.has_failed(name) => {
+            None if self.failures().contains_key(name) => {
                 Err(Problem::unavailable("the state of the stream cannot be opened"))
             }
-            None if self.tombstones.has(name) => {
+            None if self.tombstones.find(name).is_some() => {
                 Err(Problem::new(StatusCode::GONE, "this stream was deleted", "ask for another"))
             }
             None => Err(Problem::unknown("stream")),
@@ -491,7 +464,6 @@ fn processors() -> usize {
     thread::available_parallelism().map_or(2, usize::from)
 }
 
-/// Locks the folder for this process.
 pub fn lock_folder(folder: &Path) -> Result<Lock> {
     let failed = |_| Problem::unavailable(format!("{} cannot be made or read", folder.display()));
     Lock::take(&folder.join(LOCK)).map_err(failed)?.ok_or_else(|| {
@@ -535,7 +507,7 @@ mod tests {
             service.begin(name, spec, &Settings::default()).unwrap()
         };
         let streams = ["one", "two", "three"].map(begin);
-        let drafts = ["one", "two"].map(|name| service.folder_of(name).join("service.json.draft"));
+        let drafts = ["one", "two"].map(|name| service.folder_of(name).join("service.json.frostpane-draft"));
         assert!(Command::new("mkfifo").args(&drafts).status().unwrap().success());
         let publish = |settings: &mut Settings| settings.public = true;
         let mut changes =

@@ -14,7 +14,6 @@ use crate::name::check_stream;
 
 const ENDING: &str = ".json";
 
-/// A deleted stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tombstone {
     pub store: String,
@@ -23,7 +22,6 @@ pub struct Tombstone {
     pub until: i64,
     /// Its windows were counted in events.
     pub by_count: bool,
-    /// The epochs of its users, if users were protected.
     #[serde(default)]
     pub epochs: Option<EpochCycle>,
 }
@@ -54,11 +52,11 @@ impl EpochCycle {
 
 impl Tombstone {
     /// The moment from which a stream with this specification covers no epoch of which this stream may have
-    /// released a part.
-    pub fn replaced_from(&self, spec: &Spec) -> i64 {
+    /// released a part; `None` if its windows were counted in events, which have no times.
+    pub fn replaced_from(&self, spec: &Spec) -> Option<i64> {
         let epochs = [self.epochs, EpochCycle::of(spec)];
-        let epochs = epochs.into_iter().flatten();
-        epochs.fold(self.until, |since, epochs| epochs.begin(since))
+        let since = epochs.into_iter().flatten().fold(self.until, |since, epochs| epochs.begin(since));
+        (!self.by_count).then_some(since)
     }
 }
 
@@ -89,10 +87,6 @@ impl Tombstones {
         let all = Self { folders, known: RwLock::new(known) };
         all.spread()?;
         Ok(all)
-    }
-
-    pub fn has(&self, name: &str) -> bool {
-        self.find(name).is_some()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -166,7 +160,8 @@ mod tests {
         let events = r#"{ "window": "7d" }"#;
         let days = r#"{ "window": "7d", "unit": { "user": { "epoch": "1d" } } }"#;
         let hours = r#"{ "window": "7d", "unit": { "user": { "epoch": "5h" } } }"#;
-        let from = |old, new, hour: i64| tombstone(old, hour * HOUR).replaced_from(&spec(new)) / HOUR;
+        let from =
+            |old, new, hour: i64| tombstone(old, hour * HOUR).replaced_from(&spec(new)).unwrap() / HOUR;
         assert_eq!(from(events, events, 25), 25);
         assert_eq!(from(days, events, 25), 48);
         assert_eq!(from(events, days, 25), 48);
@@ -188,7 +183,7 @@ mod tests {
         let all = Tombstones::read(both).unwrap();
         assert_eq!(all.find("one"), Some(Some(tombstone)));
         assert_eq!(all.find("two"), Some(None));
-        assert!(!all.has("three") && folder.join("state/one.json").exists());
+        assert!(all.find("three").is_none() && folder.join("state/one.json").exists());
         fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -17,18 +17,16 @@ use crate::tables;
 /// The budget that is spent and left. Nothing in it is private.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Budget {
+pub struct BudgetReport {
     /// Releases are continual: every pane pays for all of them when it begins.
     pub continual: bool,
     /// The charge of one release to each pane or epoch that it covers.
     pub charge: Amount,
-    /// The most that each may spend: of epsilon or of rho, and of delta without the part that is reserved for
-    /// rho.
+    /// The most that each may spend: epsilon or rho, and delta without the part that is reserved for rho.
     pub cap: Amount,
     /// The number of releases of the longest window that are affordable now.
     pub left: u64,
-    /// When panes have left so that more are affordable, as a moment or a number of events, and how many
-    /// then.
+    /// When more are affordable, as a moment or a number of events, and how many then.
     pub more: Option<(String, u64)>,
     /// Spending of the panes, or epochs, of the longest window, from the oldest on. Neighbours that have
     /// spent the same are one period. Empty before the first event of a stream whose position follows from
@@ -63,7 +61,7 @@ pub struct Summary {
     /// The end of its history.
     pub head: ChainHead,
     /// The budget.
-    pub budget: Budget,
+    pub budget: BudgetReport,
     /// Another process has the store open. The summary is then from its file, and may be a moment old.
     #[serde(skip)]
     pub in_use: bool,
@@ -140,7 +138,7 @@ fn checksum(status: &str) -> String {
 
 impl<K: StoredKey> Store<K> {
     /// The budget that is spent and left.
-    pub fn budget(&self) -> Result<Budget> {
+    pub fn budget(&self) -> Result<BudgetReport> {
         let stream = &self.stream;
         let (charge, cap, ledger) = (stream.charge(), stream.cap(), stream.ledger());
         let numbers = stream.numbers();
@@ -151,7 +149,7 @@ impl<K: StoredKey> Store<K> {
         // Before the first event the moments of its panes are unknown.
         let is_placed = stream.spec().longest().is_by_count() || !stream.is_empty();
         let more = more.filter(|_| is_placed);
-        Ok(Budget {
+        Ok(BudgetReport {
             continual,
             charge: charge.amount(),
             cap: cap.most(),

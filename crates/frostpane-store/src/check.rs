@@ -24,8 +24,7 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Checks every page of a store, the chain of its history, and that every release can be read. Writes the
-    /// checksums anew if all pages are intact.
+    /// Checks every page, the chain of the history and every release. Renews the checksums if all are intact.
     pub fn of(folder: &Path) -> Result<Self> {
         let database = tables::open_checked(folder)?;
         Header::of(&database)?;

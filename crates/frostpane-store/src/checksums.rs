@@ -17,11 +17,9 @@ pub(crate) const FILE: &str = "checksums";
 /// Bytes with one checksum: a page of the database is one or several blocks.
 pub(crate) const BLOCK: usize = 4096;
 const SUM: usize = size_of::<u64>();
-/// The part of the first block that never changes: the kind of the file, and the sizes of its pages and
-/// regions.
+/// The part of the first block that never changes: kind of the file, sizes of pages and regions.
 const FIXED: [std::ops::Range<usize>; 2] = [0..9, 12..24];
 const HEADER: usize = 24;
-/// Blocks that are read together.
 const TOGETHER: usize = 256;
 
 /// The file of checksums. The first one is of the part of the first block that never changes, and is zero
@@ -35,8 +33,7 @@ pub(crate) struct Checksums {
 }
 
 impl Checksums {
-    /// Opens or creates the file. The checksums of a database that is not empty are known if it was written
-    /// with them.
+    /// Opens or creates the file. The checksums of a database are known if it was written with them.
     pub fn open(folder: &Path, database: &File) -> Result<Self> {
         let path = folder.join(FILE);
         let file = open_private(&path)?;
@@ -75,7 +72,6 @@ impl Checksums {
         ))
     }
 
-    /// Writes the checksums of a part of the database.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         if !self.are_known() {
             return Ok(());
@@ -134,8 +130,7 @@ impl Checksums {
     }
 }
 
-/// The number of the first block of a part, and its blocks. Only the first block of the file is ever read or
-/// written in parts.
+/// The number of the first block, and the blocks. Only the first of the file is read or written in parts.
 fn blocks_of(offset: u64, bytes: &[u8]) -> io::Result<(u64, std::slice::Chunks<'_, u8>)> {
     if !offset.is_multiple_of(BLOCK as u64) || !bytes.len().is_multiple_of(BLOCK) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a part of a block of the database"));

@@ -8,8 +8,7 @@ use crate::error::{Error, Result};
 use crate::header::StoredKey;
 use crate::store::{ContinualRelease, Store, now};
 
-/// While a process runs, the clock may deviate from elapsed time by this or a slide, whichever is longer: a
-/// minute.
+/// The clock may deviate from elapsed time by this or a slide, whichever is longer: a minute.
 const DEVIATION: i64 = 60_000_000;
 /// At the start it may be ahead of a store by this or four slides, whichever is longer, unless the operator
 /// accepts it: a day.
@@ -62,13 +61,11 @@ impl fmt::Display for ClockError {
         f.write_str(match self {
             Self::Behind => {
                 "the clock of this machine is behind what the stream has come to, because it was set back or \
-                 the stream was restored: no event \
-                 is taken until it has come there"
+                 the stream was restored: no event is taken until it has come there"
             }
             Self::Ahead => {
                 "the clock of this machine is far ahead of what the stream has come to: no slide is ended \
-                 and no event taken until the operator \
-                 says that it is right, with --accept-clock"
+                 and no event taken until the operator says that it is right, with --accept-clock"
             }
             Self::Jumped => {
                 "the clock of this machine has jumped: no slide is ended and no event taken until it is \
@@ -114,8 +111,7 @@ impl WallClock {
         Ok(wall.max(from))
     }
 
-    /// Marks a source as being drained: the clock ends no slide until the source is drained or a minute has
-    /// passed.
+    /// Marks a source as being drained: the clock ends no slide until then, or for a minute.
     pub fn drain(&self) {
         self.seen().draining = Some(Instant::now());
     }

@@ -16,7 +16,6 @@ use crate::release::without_text;
 use crate::store::Store;
 use crate::tables::{self, DICTIONARIES, LISTS, RELEASES};
 
-/// Releases that are rewritten in one transaction.
 const TOGETHER: usize = 1_000;
 
 /// The numbers of releases that were dropped.
@@ -66,8 +65,7 @@ impl<K: StoredKey> Store<K> {
         Ok(dropped)
     }
 
-    /// Compresses the texts that an earlier version has stored as they are, and makes the file as short as
-    /// possible.
+    /// Compresses the texts that an earlier version has stored plainly, and shortens the file.
     pub fn compact(&mut self) -> Result<()> {
         self.check_usable()?;
         self.guarded(|store| {
@@ -118,8 +116,7 @@ impl<K: StoredKey> Store<K> {
     }
 }
 
-/// The ids of the releases that were charged before a moment, and the number of the last continual release
-/// before it.
+/// Ids of releases that were charged before a moment, and the last number of continual ones.
 fn made_before(history: &[Record], moment: i64) -> Result<(BTreeSet<String>, u64)> {
     let (mut ids, mut last) = (BTreeSet::new(), 0);
     for record in history {

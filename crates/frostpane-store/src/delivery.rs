@@ -29,8 +29,7 @@ pub struct Delivery<'a, K> {
     pub receipt: &'a str,
     /// The events.
     pub batch: &'a Batch<K>,
-    /// True if the times of the events are the producer's. Otherwise they would never be too late when they
-    /// come again.
+    /// True if the times are the producer's; others would never be too late when they come again.
     pub timed: bool,
 }
 
@@ -49,7 +48,6 @@ pub enum DeliveryOutcome {
     Refused(frostpane::Error),
 }
 
-/// A delivery whose id is new.
 struct NewDelivery<'a> {
     id: &'a str,
     digest: [u8; 32],
@@ -124,8 +122,7 @@ impl<K: StoredKey> Store<K> {
         }))
     }
 
-    /// The outcome of a delivery whose id is known; none if it is new. It depends on nothing else in the
-    /// store or the delivery.
+    /// The outcome of a delivery whose id is known; none if it is new. It depends on the id's delivery alone.
     pub fn delivered(&self, id: &str, digest: [u8; 32], terms: &str) -> Result<Option<DeliveryOutcome>> {
         let Some(table) = open_existing(&self.database, DELIVERIES)? else {
             return Ok(None);
@@ -138,8 +135,7 @@ impl<K: StoredKey> Store<K> {
         Ok(Some(compare((known, digest), (known_terms, terms))))
     }
 
-    /// The receipt of a delivery; none if its id is unknown, or was stored by an earlier program without
-    /// receipts.
+    /// The receipt of a delivery; none if its id is unknown, or of a program without receipts.
     pub fn receipt(&self, id: &str) -> Result<Option<String>> {
         Ok(self.terms_and_receipt(id)?.map(|(_, receipt)| receipt))
     }
@@ -171,8 +167,7 @@ impl<K: StoredKey> Store<K> {
     }
 }
 
-/// The outcome under a known id, from the known and the new digest, and the known and the new terms. Earlier
-/// programs have stored no terms.
+/// The outcome from the known and the new digest, and the known and the new terms. Early programs had none.
 fn compare(digests: ([u8; 32], [u8; 32]), terms: (Option<&str>, &str)) -> DeliveryOutcome {
     if digests.0 != digests.1 {
         DeliveryOutcome::Other

@@ -86,8 +86,7 @@ impl<K: StoredKey> Store<K> {
         Ok(numbers)
     }
 
-    /// The first number that can be built. If users are protected, none lies before the creation of the
-    /// store.
+    /// The first number that can be built. Of users none lies before the creation of the store.
     fn first_number(&self, reached: i64) -> i64 {
         if self.stream.spec().unit.is_user() { self.stream.end_of_window() } else { reached }
     }
@@ -103,14 +102,12 @@ impl<K: StoredKey> Store<K> {
         }
         Err(Error::conflict(format!(
             "a release has covered {}, or a part of that, or it has left: panes are built again before their \
-             first release alone, and what comes \
-             for them later is not counted",
+             first release alone, and what comes for them later is not counted",
             self.place(numbers)
         )))
     }
 
-    /// Refuses a store that has events of its own: a user whose contributions are bounded in two places is
-    /// not bounded.
+    /// Refuses a store with events of its own: a user who is bounded in two places is not bounded.
     fn check_no_events(&self) -> Result<()> {
         let sources = self.database.begin_read()?.open_table(SOURCES)?;
         if sources.is_empty()? && !self.has_imported()? {
@@ -133,8 +130,7 @@ impl<K: StoredKey> Store<K> {
         ))
     }
 
-    /// Records a build of panes from this number on, with their seals. It replaces earlier builds of the same
-    /// panes.
+    /// Records a build of panes from this number on, with their seals, in place of earlier builds.
     pub fn record_build(&mut self, build: &str, first: i64, seals: &[[u8; 32]]) -> Result<()> {
         self.check_usable()?;
         let numbers = first..first.saturating_add(seals.len() as i64);

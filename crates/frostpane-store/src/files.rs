@@ -20,7 +20,6 @@ pub(crate) fn open_private(path: &Path) -> Result<File> {
     options.open(path).map_err(|cause| Error::file(path, cause))
 }
 
-/// Creates a file for reading and writing, which must not exist.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600);

@@ -15,7 +15,6 @@ pub struct Record {
     pub what: Action,
 }
 
-/// A record as it is appended.
 #[derive(Serialize)]
 pub(crate) struct NewRecord<'a> {
     pub at: String,
@@ -51,7 +50,8 @@ pub enum Action {
     },
     /// A copy was restored, and its past was marked as spent.
     Restored,
-    /// Panes were exported to another store.
+    /// An earlier version has moved panes to another store.
+    #[serde(rename = "exported", alias = "pane_export")]
     PaneExport {
         /// The position where the first one begins.
         from: i64,
@@ -81,7 +81,7 @@ pub enum Action {
         /// The number of continual releases.
         lists: u64,
     },
-    /// Panes were imported from another store.
+    /// An earlier version has taken panes from another store.
     Imported {
         /// The position where the first one begins.
         from: i64,
@@ -100,7 +100,6 @@ pub struct ChainHead {
 }
 
 impl ChainHead {
-    /// The head after one more record.
     pub(crate) fn after(&self, record: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
         hasher.update(self.mark.as_bytes()).update(&[0]).update(record);
@@ -113,4 +112,20 @@ impl ChainHead {
 pub(crate) struct HistoryEntry {
     pub record: String,
     pub mark: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_of_earlier_versions_are_read() {
+        let panes = |name| format!(r#"{{"{name}":{{"from":0,"to":9}}}}"#);
+        for name in ["exported", "pane_export"] {
+            let action: Action = serde_json::from_str(&panes(name)).unwrap();
+            assert_eq!(action, Action::PaneExport { from: 0, to: 9 });
+        }
+        let action: Action = serde_json::from_str(&panes("imported")).unwrap();
+        assert_eq!(action, Action::Imported { from: 0, to: 9 });
+    }
 }

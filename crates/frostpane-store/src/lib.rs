@@ -45,6 +45,7 @@ mod delivery;
 mod error;
 mod external_panes;
 mod files;
+mod forget;
 mod header;
 mod history;
 mod ingest;
@@ -60,11 +61,10 @@ mod stopped;
 mod store;
 mod tables;
 mod transaction;
-mod transfer;
 mod witness;
 
 pub use atomic_file::AtomicFile;
-pub use budget::{Budget, BudgetPeriod, Summary};
+pub use budget::{BudgetPeriod, BudgetReport, Summary};
 pub use check::CheckReport;
 pub use clock::{ClockError, WallClock};
 pub use compact::DropReport;
@@ -83,14 +83,12 @@ pub use release::{DryRun, Renderings, StoredRelease};
 pub use scratch::scratch;
 pub use source::SourceWriter;
 pub use store::{Begin, ContinualRelease, Store};
-pub use transfer::PaneTransfer;
 pub use witness::remove_witness;
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Random bytes from the operating system.
 fn random<const N: usize>() -> Result<zeroize::Zeroizing<[u8; N]>> {
     let mut bytes = zeroize::Zeroizing::new([0; N]);
     getrandom::fill(&mut *bytes).map_err(|cause| {

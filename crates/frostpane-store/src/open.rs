@@ -111,8 +111,7 @@ impl<K: StoredKey> Store<K> {
         })
     }
 
-    /// Checks that this is not a copy of a store that has gone on, and that no other process has it or a copy
-    /// open.
+    /// Checks that this is no copy of a store that has gone on, and that no process has a copy open.
     pub(crate) fn check_witness(&mut self) -> Result<()> {
         let reach = self.reach();
         let Some(witness) = &mut self.witness else {
@@ -122,8 +121,7 @@ impl<K: StoredKey> Store<K> {
         witness.open(&self.header.store, &self.head, reach, head_at)
     }
 
-    /// Completes what a crash has interrupted: a release that was charged, and secrets that are not needed
-    /// any more.
+    /// Makes a release that was charged before a crash, and erases secrets that are not needed any more.
     pub(crate) fn recover(&mut self) -> Result<()> {
         self.complete_pending()?;
         self.erase_secrets()?;
@@ -131,7 +129,6 @@ impl<K: StoredKey> Store<K> {
     }
 }
 
-/// The head of the history after so many records.
 fn head_at(database: &Database, generation: u64) -> Result<Option<ChainHead>> {
     if generation == 0 {
         return Ok(Some(ChainHead::default()));
@@ -144,7 +141,6 @@ fn head_at(database: &Database, generation: u64) -> Result<Option<ChainHead>> {
     Ok(Some(ChainHead { generation, mark: entry.mark }))
 }
 
-/// Converts a store of an earlier format.
 fn convert(database: &Database, header: Header) -> Result<Header> {
     if header.format == FORMAT {
         return Ok(header);
@@ -170,14 +166,12 @@ fn replay<K: StoredKey>(database: &Database, stream: &mut Stream<K>) -> Result<L
     Ok(position)
 }
 
-/// Reads the parts that a stream asks for while it is restored.
 struct StateReader<'a> {
     folder: &'a Path,
     database: &'a Database,
     secrets: &'a Secrets,
     /// Bounds of the panes that were asked for.
     panes: BTreeSet<(i64, i64)>,
-    /// The first error.
     failed: Option<Error>,
 }
 

@@ -16,13 +16,11 @@ use crate::tables::{DICTIONARIES, open_existing};
 const PACKED: u8 = b'z';
 const HEADER: usize = 1 + 2 * size_of::<u32>();
 const LEVEL: i32 = 6;
-/// Maximal bytes of a dictionary.
 const DICTIONARY: usize = 1 << 17;
 const DICTIONARIES_AT_MOST: u32 = 16;
 /// A text of fewer bytes becomes no dictionary, nor does one that is compressed to less than a quarter.
 const LARGE: usize = 1 << 10;
 const SMALLER: usize = 4;
-/// Maximal bytes of a text.
 const TEXT: usize = 1 << 30;
 
 pub(crate) fn is_packed(bytes: &[u8]) -> bool {
@@ -62,7 +60,6 @@ fn packed_with(number: u32, dictionary: &[u8], text: &[u8]) -> Result<Vec<u8>> {
     Ok([&[PACKED], number.to_le_bytes().as_slice(), &length.to_le_bytes(), &frame].concat())
 }
 
-/// Decompresses texts, and caches their dictionaries.
 pub(crate) struct Unpacker<'a> {
     database: &'a Database,
     dictionaries: BTreeMap<u32, Decompressor<'static>>,

@@ -47,7 +47,6 @@ pub struct DryRun {
     pub left: u64,
 }
 
-/// A row of [`RELEASES`].
 #[derive(Serialize, Deserialize)]
 struct ReleaseRow {
     /// The requested window, which the id stands for.
@@ -64,16 +63,13 @@ struct ReleaseRow {
 }
 
 impl ReleaseRow {
-    /// A release without a text.
     fn empty(window: Span) -> Self {
         Self { window, ordered: None, json: None, forms: Renderings::new(), dropped: false }
     }
 }
 
-/// The new row of a release.
 pub(crate) struct ReleaseUpdate<'a> {
     pub id: &'a str,
-    /// As JSON.
     pub row: Vec<u8>,
     /// It is charged and not yet made.
     pub is_pending: bool,
@@ -206,8 +202,7 @@ impl<K: StoredKey> Store<K> {
         self.commit_with(change, |_| Ok(()))
     }
 
-    /// Makes the releases that were charged and not stored because the process ended: they are what they
-    /// would have been.
+    /// Makes the releases that were charged before the process ended, the same as they would have been.
     pub(crate) fn complete_pending(&mut self) -> Result<()> {
         let all = self.find_pending()?;
         self.pending_secrets = all.iter().map(|(_, pending)| pending.mark).collect();

@@ -63,8 +63,7 @@ impl<K: StoredKey> Store<K> {
         }
     }
 
-    /// Checks that the clock of the machine is not behind earlier actions, of this copy or known to the
-    /// witness.
+    /// Checks that the clock is not behind earlier actions, of this copy or known to the witness.
     fn check_clock(&self, position: i64) -> Result<()> {
         if self.stream.spec().longest().is_by_count() {
             return Ok(());
@@ -80,8 +79,7 @@ impl<K: StoredKey> Store<K> {
         }
         Err(Error::conflict(format!(
             "the clock of this machine says {}, but this state had come to {} before: set the clock, or \
-             nobody knows up to where the past is \
-             spent; nothing was changed",
+             nobody knows up to where the past is spent; nothing was changed",
             self.moment(now),
             self.moment(latest.max(reached))
         )))

@@ -11,8 +11,7 @@ use crate::files::create_private;
 /// The name that a new file has in the folder of a store for a moment.
 const NAME: &str = "scratch";
 
-/// Creates a file in the folder for temporary files. It has no name, so no other process can open it, and it
-/// disappears with this one.
+/// Creates a temporary file without a name: no other process can open it, and it disappears with this one.
 pub fn scratch() -> io::Result<Box<dyn File>> {
     for number in 0_u32.. {
         let path = env::temp_dir().join(format!("frostpane-{}-{number}", process::id()));

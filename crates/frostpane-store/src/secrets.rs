@@ -67,7 +67,6 @@ impl Secrets {
         }
     }
 
-    /// Writes the number of commits.
     pub fn count(&self, commits: u64) -> Result<()> {
         let count = commits.to_le_bytes();
         let written = points::writing().and_then(|()| self.file.write_all_at(&count, 0));

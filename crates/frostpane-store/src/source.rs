@@ -8,13 +8,11 @@ use crate::error::{Error, Result};
 use crate::header::StoredKey;
 use crate::store::{ContinualRelease, Store, now};
 
-/// Events that are committed together.
 const TOGETHER: usize = 1 << 20;
 const BYTES_TOGETHER: usize = 1 << 25;
 /// Known events that are compared together.
 const LOOKED_AT: usize = 1 << 14;
 
-/// The progress of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SourceProgress {
     pub events: u64,
@@ -200,9 +198,8 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
     fn another(&self, how: &str) -> Error {
         Error::conflict(format!(
             "{} {how}: nothing more was taken. If it is the same source give all of it again, unchanged from \
-             its first event on; if it is another one, and \
-             none of its events was taken, give it an id of its own, with --id, under which all of them \
-             count",
+             its first event on; if it is another one, and none of its events was taken, give it an id of \
+             its own, with --id, under which all of them count",
             self.source
         ))
     }

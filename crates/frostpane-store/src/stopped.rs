@@ -31,16 +31,14 @@ impl<K: StoredKey> Store<K> {
         }
     }
 
-    /// Stops the store: nothing is ingested and nothing is released, also after reopening, until it is
-    /// restored.
+    /// Stops the store: nothing is ingested or released, also after reopening, until it is restored.
     pub fn stop(&self) -> Result<()> {
         let transaction = tables::begin(&self.database)?;
         transaction.open_table(META)?.insert(STOPPED, [].as_slice())?;
         Ok(transaction.commit()?)
     }
 
-    /// Returns true if the store is stopped because its users fitted neither into the memory nor onto the
-    /// disk.
+    /// Returns true if the store is stopped: its users fitted neither into the memory nor onto the disk.
     pub fn is_stopped(&self) -> bool {
         matches!(self.check_not_stopped(), Err(Error::Stopped(_)))
     }
@@ -64,9 +62,8 @@ pub(crate) fn clear(transaction: &WriteTransaction) -> Result<()> {
 fn stopped() -> Error {
     Error::Stopped(
         "the users of an epoch did not fit into the memory, and the disk that the rest should go to gave an \
-         error, so nothing is taken and nothing is \
-         released: make room, and go on from the next epoch on, with `frostpane restore DIR`, which marks \
-         all of the past as spent; or begin another \
-         state with more memory, or a sample of the users",
+         error, so nothing is taken and nothing is released: make room, and go on from the next epoch on, \
+         with `frostpane restore DIR`, which marks all of the past as spent; or begin another state with \
+         more memory, or a sample of the users",
     )
 }

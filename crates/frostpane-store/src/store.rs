@@ -22,18 +22,15 @@ use crate::witness::{HighWater, Witness};
 
 pub(crate) const SECRETS: &str = "secrets";
 pub(crate) const STATUS: &str = "status.json";
-/// Microseconds.
 pub(crate) const DAY: i64 = 86_400_000_000;
 
 /// Options of [`Store::create`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Begin {
-    /// If users are protected: events count from this moment on, in microseconds since 1970; by default from
-    /// now on.
+    /// Of users: events count from this moment on, in microseconds since 1970; by default from now on.
     pub from: Option<i64>,
-    /// A file outside of the folder that records how far the history has come, so that a restored copy is
-    /// noticed.
+    /// A file outside of the folder that records the end of the history, so that copies are noticed.
     pub witness: Option<PathBuf>,
     /// The columns of input files, in a form that the reader of those files chooses.
     pub input: Option<String>,
@@ -82,12 +79,14 @@ impl<K: StoredKey> Store<K> {
         Self::create_with(folder, stream, keys, begin)
     }
 
-    pub(crate) fn create_with(
-        folder: &Path,
-        mut stream: Stream<K>,
-        keys: Keys<K>,
-        begin: Begin,
-    ) -> Result<Self> {
+    /// Creates a store whose panes have the parameters of another one's, with the seed of its hashes.
+    pub fn create_like(folder: &Path, other: &Self, begin: Begin) -> Result<Self> {
+        let stream = other.stream.like(begin.from.unwrap_or_else(now))?;
+        let keys = stream.keys().clone();
+        Self::create_with(folder, stream, keys, begin)
+    }
+
+    fn create_with(folder: &Path, mut stream: Stream<K>, keys: Keys<K>, begin: Begin) -> Result<Self> {
         let witness = begin.witness.as_deref();
         let witness = witness.map(|path| Witness::begin(path, folder)).transpose()?;
         let (creation, file) = Creation::begin(folder)?;

@@ -30,7 +30,6 @@ pub(crate) const PANES: TableDefinition<'_, (i64, i64), &[u8]> = TableDefinition
 pub(crate) const USERS: TableDefinition<'_, (bool, i64, u32, u64), &[u8]> = TableDefinition::new("users");
 /// Events and ticks since the state was written, in the order of arrival.
 pub(crate) const LOG: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("log");
-/// The progress of each source.
 pub(crate) const SOURCES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("sources");
 /// Hashes of deliveries, by id.
 pub(crate) const DELIVERIES: TableDefinition<'_, &str, &[u8; 32]> = TableDefinition::new("deliveries");
@@ -38,7 +37,6 @@ pub(crate) const DELIVERIES: TableDefinition<'_, &str, &[u8; 32]> = TableDefinit
 pub(crate) const RECEIPTS: TableDefinition<'_, &str, (&str, &str)> = TableDefinition::new("receipts");
 /// Ids of deliveries, by the moment after which all of their events would be too late.
 pub(crate) const OUTLIVED: TableDefinition<'_, (i64, &str), ()> = TableDefinition::new("outlived");
-/// Releases, by id.
 pub(crate) const RELEASES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("releases");
 /// Ids of releases that are charged and not yet stored.
 pub(crate) const PENDING: TableDefinition<'_, &str, ()> = TableDefinition::new("pending");
@@ -49,7 +47,6 @@ pub(crate) const LISTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("
 /// Records of the history, counted from 1.
 pub(crate) const HISTORY: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("history");
 
-/// Creates the database of a new store in an empty file.
 pub(crate) fn create(folder: &Path, file: File) -> Result<Database> {
     open_file(folder, file, false)
 }
@@ -134,7 +131,6 @@ pub(crate) fn open_existing<K: Key + 'static, V: Value + 'static>(
     }
 }
 
-/// A singleton value of [`META`].
 pub(crate) fn meta_value(database: &Database, name: &str) -> Result<Vec<u8>> {
     let table = database.begin_read()?.open_table(META)?;
     let value = table.get(name)?.map(|value| value.value().to_vec());

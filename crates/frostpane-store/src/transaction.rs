@@ -22,14 +22,12 @@ use crate::source::SourceProgress;
 use crate::store::{STATUS, Store};
 use crate::tables::{self, HISTORY, LISTS, LOG, META, PANES, PENDING, RELEASES, SOURCES, USERS};
 
-/// The end of the log.
 #[derive(Default)]
 pub(crate) struct LogPosition {
     pub next: u64,
     pub bytes: u64,
 }
 
-/// Changes that are committed together.
 #[derive(Default)]
 pub(crate) struct ChangeSet<'a> {
     pub source: Option<(&'a str, SourceProgress)>,
@@ -156,8 +154,7 @@ impl<K: StoredKey> Store<K> {
         Ok(())
     }
 
-    /// Writes the new runs of users, and removes those that are merged or gone. Users in memory are part of
-    /// the state.
+    /// Writes new runs of users, and removes those that are gone. Users in memory are part of the state.
     fn write_users(&mut self, transaction: &WriteTransaction) -> Result<()> {
         let runs = self.stream.runs_of_users();
         if runs.is_empty() && self.stored_runs.is_empty() {
@@ -194,8 +191,7 @@ impl<K: StoredKey> Store<K> {
         self.secrets.erase_others(&needed)
     }
 
-    /// Writes the status for processes that read it while this one has the store. Nothing that is stored
-    /// depends on it, so an error is ignored.
+    /// Writes the status for other processes. Nothing that is stored depends on it, so an error is ignored.
     pub(crate) fn write_status(&self) -> Result<()> {
         let (path, status) = (self.folder.join(STATUS), Summary::of(self)?.to_bytes()?);
         if replace(&path, &status, false).is_err() {
@@ -206,7 +202,6 @@ impl<K: StoredKey> Store<K> {
     }
 }
 
-/// Appends a record to the history.
 fn record(transaction: &WriteTransaction, head: &ChainHead, action: &Action) -> Result<ChainHead> {
     let record = serde_json::to_string(&NewRecord {
         at: Timestamp::now().to_string(),

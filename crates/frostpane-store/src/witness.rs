@@ -27,7 +27,6 @@ struct WitnessFile {
     /// A fence stands beside the witness. Versions before fences wrote none.
     #[serde(default)]
     fenced: bool,
-    /// The folder of a store that is being created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     beginning: Option<PathBuf>,
 }
@@ -37,14 +36,11 @@ struct WitnessFile {
 pub(crate) struct HighWater {
     /// The latest moment, or number of events.
     pub position: i64,
-    /// The number of continual releases.
     pub lists: u64,
 }
 
-/// An empty file beside the witness, named after the one head that may go on, and locked by the process that
-/// goes on from it.
+/// An empty file beside the witness, named after the head that may go on, locked by the process that does.
 struct Fence {
-    /// Holds the lock.
     file: File,
     mark: String,
     /// The process that holds the lock: a child after a fork does not.
@@ -67,7 +63,6 @@ impl Drop for Fence {
     }
 }
 
-/// The witness of an open store.
 pub(crate) struct Witness {
     path: PathBuf,
     /// The contents that this process has written or found last.
@@ -218,8 +213,7 @@ impl Witness {
         Ok(())
     }
 
-    /// Moves the fence to another head, unless another process has moved it, and writes the witness. Both are
-    /// durable.
+    /// Moves the fence, unless another process has, and writes the witness. Both are durable.
     pub fn advance(&mut self, store: &str, head: &ChainHead, reach: HighWater) -> Result<()> {
         let contents = WitnessFile {
             store: store.to_owned(),
@@ -266,8 +260,7 @@ impl Witness {
         let bytes = fs::read(&self.path).map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => Error::conflict(format!(
                 "the witness {} cannot be read ({cause}), and without it nobody knows whether this state is \
-                 the latest: put it back, or accept \
-                 the state as a restored copy",
+                 the latest: put it back, or accept the state as a restored copy",
                 self.path.display()
             )),
             _ => Error::File(format!(
@@ -315,8 +308,7 @@ impl Witness {
         match points::try_lock(&file) {
             Err(TryLockError::WouldBlock) => Err(Error::Busy(format!(
                 "another process has this state, or a copy of it, open, and holds the witness {}: wait until \
-                 it has ended, and go on with one of \
-                 them alone",
+                 it has ended, and go on with one of them alone",
                 self.path.display()
             ))),
             _ => Ok(Fence::new(file, mark)),
@@ -334,9 +326,8 @@ impl Witness {
     fn is_copy(&self) -> Error {
         Error::conflict(format!(
             "this is not the latest state that the witness {} knows of: it is a copy, and its budget may \
-             have been spent by the one that went on. \
-             Go on with that one; or accept this one, with `frostpane restore DIR`, which marks all of its \
-             past as spent",
+             have been spent by the one that went on. Go on with that one; or accept this one, with \
+             `frostpane restore DIR`, which marks all of its past as spent",
             self.path.display()
         ))
     }
@@ -344,8 +335,7 @@ impl Witness {
     fn is_overtaken(&self) -> Error {
         Error::conflict(format!(
             "the witness {} no longer holds what this process wrote: another copy of this state goes on, so \
-             nothing was shown. Stop this one, \
-             and go on with the other alone",
+             nothing was shown. Stop this one, and go on with the other alone",
             self.path.display()
         ))
     }
@@ -409,7 +399,6 @@ fn resolved(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// A folder that is removed when it is dropped.
     struct Folder(PathBuf);
 
     impl Folder {

@@ -9,9 +9,9 @@ use std::sync::Barrier;
 use std::thread;
 
 use common::known::hash;
-use common::{ALL, Folder, copy, hour, is_by_count, spec};
-use frostpane::{Bytes, Keys};
-use frostpane_store::{Begin, Error, Store, points};
+use common::{ALL, Folder, copy, hour, is_by_count, witnessed};
+use frostpane::Bytes;
+use frostpane_store::{Error, Store, points};
 
 const TRIES: u64 = 8;
 const HOURS: std::ops::Range<i64> = 0..6;
@@ -64,9 +64,7 @@ fn of_two_copies_under_one_witness_one_shows_a_window() {
         for _ in 0..TRIES {
             let folder = Folder::in_memory();
             let (state, other) = (folder.join("state"), folder.join("copy"));
-            let mut begin = Begin::default();
-            (begin.from, begin.witness) = (Some(0), Some(folder.join("witness")));
-            drop(Store::<Bytes>::create(&state, spec(json), Keys::open(), begin).unwrap());
+            drop(witnessed(&folder, json));
             copy(&state, &other);
             let start = Barrier::new(2);
             let [one, two] = thread::scope(|scope| {

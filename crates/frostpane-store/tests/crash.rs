@@ -13,12 +13,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use common::known::{Known, check, hash, mix, remember};
-use common::{ALL, Folder, hour, is_by_count, spec};
-use frostpane::{Bytes, Keys};
-use frostpane_store::{Begin, Store, points};
+use common::{ALL, Folder, begin, hour, is_by_count, witnessed};
+use frostpane::Bytes;
+use frostpane_store::{Store, points};
 
 const CHILD: &str = "FROSTPANE_TEST_CRASH";
-/// Kills of each store.
 const ENDS: u64 = 40;
 /// The commits of an hour have some dozens of points.
 const POINTS: u64 = 240;
@@ -98,9 +97,7 @@ fn whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice() {
     for (name, json) in ALL {
         let folder = Folder::new();
         let state = folder.join("state");
-        let mut begin = Begin::default();
-        (begin.from, begin.witness) = (Some(0), Some(folder.join("witness")));
-        drop(Store::<Bytes>::create(&state, spec(json), Keys::open(), begin).unwrap());
+        drop(witnessed(&folder, json));
         let mut known = Known::default();
         for round in 0..ENDS * long {
             let said = run(name, &state, &known, round);
@@ -133,19 +130,14 @@ fn begin_in_another(state: &Path, witness: &Path, end_after: i64) -> bool {
     status.success()
 }
 
-fn begin(state: &Path, witness: PathBuf) -> frostpane_store::Result<Store<Bytes>> {
-    let mut begin = Begin::default();
-    (begin.from, begin.witness) = (Some(0), Some(witness));
-    Store::create(state, spec(ALL[3].1), Keys::open(), begin)
-}
-
 /// A kill at any point leaves a store, or a folder in which it can be created again with the same witness.
 #[test]
 fn wherever_a_process_ends_that_begins_a_state_the_next_one_begins_it() {
     if let Ok(told) = env::var(CHILD) {
         let told: Vec<&str> = told.split('\n').collect();
         points::end_after(told[2].parse().unwrap());
-        drop(begin(Path::new(told[0]), PathBuf::from(told[1])).unwrap());
+        let (state, witness) = (Path::new(told[0]), PathBuf::from(told[1]));
+        drop(begin(state, ALL[3].1, Some(0), Some(witness)).unwrap());
         return;
     }
     let (mut again, mut whole) = (0, 0);
@@ -157,7 +149,7 @@ fn wherever_a_process_ends_that_begins_a_state_the_next_one_begins_it() {
             Ok(_) => whole += 1,
             Err(_) => {
                 assert!(!state.join("frostpane.redb").exists(), "after {end_after} points");
-                drop(begin(&state, witness).unwrap());
+                drop(witnessed(&folder, ALL[3].1));
                 drop(Store::<Bytes>::open(&state).unwrap());
                 again += 1;
             }

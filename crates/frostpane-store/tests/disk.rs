@@ -8,9 +8,9 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use common::known::{Known, check, hash, remember};
-use common::{ALL, Folder, copy, create, hour, is_by_count, spec};
-use frostpane::{Bytes, Keys};
-use frostpane_store::{Begin, Error, Result, Store, points};
+use common::{ALL, Folder, begin, copy, create, hour, is_by_count};
+use frostpane::Bytes;
+use frostpane_store::{Error, Result, Store, points};
 
 const FILES: [&str; 2] = ["frostpane.redb", "secrets"];
 /// Hours before the disk is full.
@@ -67,8 +67,7 @@ fn is_refused_until_opened_again(store: &mut Store<Bytes>) {
     }
 }
 
-/// After space is freed, everything acknowledged is present, every charge has one noise, and the store goes
-/// on.
+/// After space is freed, all that was acknowledged is there, a charge has one noise, and the store goes on.
 fn is_whole(name: &str, state: &Path, json: &str, known: &mut Known) {
     for _ in 0..2 {
         check(name, state, json, known);
@@ -88,10 +87,9 @@ fn is_whole(name: &str, state: &Path, json: &str, known: &mut Known) {
 /// A store after some hours, and what is known about it.
 fn begun(folder: &Folder, json: &str) -> Known {
     let (state, mut known) = (folder.join("begun"), Known::default());
-    let mut begin = Begin::default();
     fs::create_dir(folder.join("outside")).unwrap();
-    (begin.from, begin.witness) = (Some(0), Some(folder.join("outside").join("witness")));
-    let mut store = Store::create(&state, spec(json), Keys::open(), begin).unwrap();
+    let witness = folder.join("outside").join("witness");
+    let mut store = begin(&state, json, Some(0), Some(witness)).unwrap();
     for number in 0..BEFORE {
         hour(&mut store, number, is_by_count(json)).unwrap();
     }

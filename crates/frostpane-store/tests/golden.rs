@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use common::{ALL, Folder, HOUR, create, hour, is_by_count};
 use frostpane::Bytes;
-use frostpane_store::{Begin, PaneTransfer, Store};
+use frostpane_store::Store;
 use serde::{Deserialize, Serialize};
 
 /// The current version of the tables.
@@ -19,11 +19,8 @@ const FORMAT: u64 = 2;
 const HOURS: i64 = 13;
 const ID: &str = "kept";
 const FILES: [&str; 3] = ["frostpane.redb", "secrets", "checksums"];
-/// The store that panes are exported from, and the one that imports them.
-const PARTED: &str = "panes";
 const MOST_BYTES: u64 = 30_000;
 
-/// The expected contents of a store.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Expected {
     accounts: Vec<u8>,
@@ -105,9 +102,6 @@ fn made(folder: &Path, json: &str) -> Store<Bytes> {
     store
 }
 
-/// The store that imports panes.
-const ELSEWHERE: &str = "elsewhere";
-
 fn is_wanted(path: &Path) -> bool {
     std::env::var_os("FROSTPANE_WRITE_GOLDEN").is_some() && !path.exists()
 }
@@ -144,7 +138,7 @@ fn small(folder: &Path) -> bool {
 
 #[test]
 fn what_an_earlier_version_wrote_is_opened_as_it_was_and_goes_on() {
-    for (name, json) in ALL {
+    for (name, json) in ALL.into_iter().chain([("panes", ALL[3].1)]) {
         write(name, json);
         for format in formats() {
             let (folder, from) = (Folder::new(), golden(&format!("{format}-{name}")));
@@ -163,42 +157,6 @@ fn what_an_earlier_version_wrote_is_opened_as_it_was_and_goes_on() {
                 assert_ne!(store.stream().accounts(), expected.accounts, "{name}");
             }
         }
-    }
-}
-
-/// The exporting store is unpacked too: only one like it imports its panes.
-#[test]
-fn panes_that_an_earlier_version_exported_come_in_with_what_they_have_spent() {
-    let json = ALL[3].1;
-    write(PARTED, json);
-    let to = golden(&format!("{FORMAT}-{PARTED}"));
-    if is_wanted(&packed(&to, "exported")) {
-        let folder = Folder::new();
-        let panes = copied(&to, &folder.join("old")).export(0..9 * HOUR, ELSEWHERE).unwrap();
-        pack(&to, "exported", &panes.to_bytes().unwrap());
-    }
-    for format in formats() {
-        let (folder, from) = (Folder::new(), golden(&format!("{format}-{PARTED}")));
-        assert!(small(&from));
-        let mut old = copied(&from, &folder.join("old"));
-        let panes = PaneTransfer::from_bytes(&unpack(&from, "exported")).unwrap();
-        assert_eq!(panes.store(), old.header().store);
-        assert_eq!(copied(&from, &folder.join("same")).export(0..9 * HOUR, ELSEWHERE).unwrap(), panes);
-        let mut begin = Begin::default();
-        begin.from = Some(0);
-        let mut new = Store::create_like(&folder.join("new"), &old, begin).unwrap();
-        hour(&mut new, HOURS, false).unwrap();
-        assert!(new.import(&panes).is_err(), "they go elsewhere");
-        let to = new.header().store.clone();
-        let before = copied(&from, &folder.join("before"));
-        new.import(&old.export(0..9 * HOUR, &to).unwrap()).unwrap();
-        let old = before;
-        let pane = 0..HOUR;
-        let counted = |store: &Store<Bytes>| store.stream().closed_pane(&pane).unwrap();
-        assert_eq!(counted(&new), counted(&old));
-        let spent = |store: &Store<Bytes>| store.stream().ledger().account(8..9).amount();
-        assert_eq!(spent(&new), spent(&old));
-        assert_eq!(spent(&new).epsilon, new.stream().charge().amount().epsilon);
     }
 }
 

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use common::known::{hash, mix};
-use common::{Folder, copy, create, hour};
+use common::{Folder, copy, create, hour, witnessed};
 use frostpane::{Bytes, Span};
-use frostpane_store::{Action, Begin, CheckReport, Error, Renderings, Store};
+use frostpane_store::{Action, CheckReport, Error, Renderings, Store};
 
 const BLOCK: usize = 4096;
 const RELEASES: u64 = 40;
@@ -171,11 +171,8 @@ fn releases_that_are_like_each_other_are_small() {
 #[test]
 fn texts_can_be_dropped_and_nothing_else() {
     let folder = Folder::in_memory();
-    let (state, witness) = (folder.join("state"), folder.join("witness"));
-    let mut begin = Begin::default();
-    (begin.from, begin.witness) = (Some(0), Some(witness));
-    let mut store =
-        Store::<Bytes>::create(&state, common::spec(SPEC), frostpane::Keys::open(), begin).unwrap();
+    let state = folder.join("state");
+    let mut store = witnessed(&folder, SPEC);
     (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
     for number in 0..RELEASES {
         let forms = |_: &_| Renderings::from([("page".to_owned(), noise(number, 200_000))]);

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use common::{ALL, Folder, HOUR, copy, create, event, fence, hour, is_by_count, spec};
+use common::{ALL, Folder, HOUR, begin, copy, create, event, fence, hour, is_by_count, spec, witnessed};
 use frostpane::{Batch, Bytes, Event, Keys, Span, Spec};
 use frostpane_store::DeliveryOutcome::{Again, Other, OtherTerms, Refused, Taken};
 use frostpane_store::{Action, Begin, Delivery, DeliveryOutcome, Error, Header, Store, Summary, points};
@@ -24,8 +24,7 @@ fn assert_refuses<T>(done: Result<T, Error>, why: &str) {
     assert!(refused.contains(why), "{refused}");
 }
 
-/// A store that is reopened after every hour ingests the same events, makes the same releases, and charges
-/// the same accounts.
+/// A store that is reopened after every hour has the same events, releases and accounts.
 #[test]
 fn what_is_kept_goes_on_where_it_was() {
     for (name, json) in ALL {
@@ -225,8 +224,7 @@ fn a_second_writer_is_refused_and_readers_are_not() {
     assert!(Store::<Bytes>::open(&path).is_ok());
 }
 
-/// The budget is read from the database, regardless of a status file beside it; while another process has the
-/// store open, from that file.
+/// The budget is read from the database or, while another process has that, from a whole status file.
 #[test]
 fn a_status_that_is_old_or_was_edited_is_not_believed() {
     let folder = Folder::new();
@@ -265,8 +263,7 @@ fn only_the_owner_can_read_the_files() {
     files.iter().for_each(|file| assert_eq!(mode(file), 0o600, "{file:?}"));
 }
 
-/// There are as many secrets as nodes in the window, and none in the database, where nothing is overwritten
-/// in place.
+/// There are as many secrets as nodes in the window, and none in the database, which overwrites nothing.
 #[test]
 fn secrets_are_overwritten_when_no_list_can_ask_for_them() {
     for (_, json) in [ALL[5], ALL[6], ALL[7]] {
@@ -292,12 +289,6 @@ fn secrets_are_overwritten_when_no_list_can_ask_for_them() {
         fs::write(path.join("secrets"), vec![0; 64]).unwrap();
         assert_refuses(Store::<Bytes>::open(&path), "a secret of noise is missing, and is never drawn again");
     }
-}
-
-fn witnessed(folder: &Folder, json: &str) -> Store<Bytes> {
-    let mut begin = Begin::default();
-    (begin.from, begin.witness) = (Some(0), Some(folder.join("witness")));
-    Store::create(&folder.join("state"), spec(json), Keys::open(), begin).unwrap()
 }
 
 #[test]
@@ -490,17 +481,12 @@ fn a_clock_behind_the_history_restores_nothing() {
     drop(Store::<Bytes>::accept_restored(&other, true).unwrap());
 }
 
-/// An interrupted creation can be repeated in the same folder with the same witness; a finished one is
-/// complete.
+/// An interrupted creation can be repeated with the same folder and witness; a finished one is complete.
 #[test]
 fn a_beginning_that_was_interrupted_can_be_begun_again() {
     let folder = Folder::new();
     let whole = folder.join("whole");
-    let begin = |state: &Path, witness: &str| {
-        let mut begin = Begin::default();
-        begin.witness = Some(folder.join(witness));
-        Store::<Bytes>::create(state, spec(SIMPLE), Keys::open(), begin)
-    };
+    let begin = |state: &Path, witness: &str| begin(state, SIMPLE, None, Some(folder.join(witness)));
     drop(begin(&whole, "whole witness").unwrap());
     let contents = fs::read_to_string(folder.join("whole witness")).unwrap();
     // Leftovers: the database under its draft name, secrets, perhaps a status, and the witness of a creation.
@@ -537,30 +523,6 @@ fn a_beginning_that_was_interrupted_can_be_begun_again() {
     assert!(begin(&state, "witness").is_err() && state.join("secrets").exists());
 }
 
-/// A day of the same users in two stores, each released once: the pane of one is imported into the other, and
-/// has been in two releases.
-#[test]
-fn an_epoch_that_was_released_in_two_states_has_spent_both() {
-    let folder = Folder::new();
-    let json = ALL[4].1.replace("\"releases\": 9", "\"releases\": 2");
-    let mut one = create(&folder.join("one"), &json);
-    let mut begin = Begin::default();
-    begin.from = Some(0);
-    let mut two = Store::create_like(&folder.join("two"), &one, begin).unwrap();
-    for store in [&mut one, &mut two] {
-        (0..30).for_each(|number| drop(hour(store, number, false).unwrap()));
-        store.release("first", longest(store)).unwrap();
-    }
-    let to = two.header().store.clone();
-    two.forget(6 * HOUR..24 * HOUR).unwrap();
-    let panes = one.export(6 * HOUR..24 * HOUR, &to).unwrap();
-    two.import(&panes).unwrap();
-    let refused = two.release("third", longest(&two)).err().unwrap();
-    assert!(matches!(refused, Error::Refused(_)), "{refused}");
-    let spent = two.budget().unwrap().periods.iter().map(|period| period.spent.epsilon).max();
-    assert_eq!(spent, Some(2 * two.stream().charge().amount().epsilon));
-}
-
 #[test]
 fn what_was_refused_is_in_no_history() {
     for json in [ALL[3].1, ALL[6].1] {
@@ -575,51 +537,9 @@ fn what_was_refused_is_in_no_history() {
     }
 }
 
+/// Of a forgotten pane only its spending remains; its bytes are deleted.
 #[test]
-fn a_pane_goes_to_another_state_with_its_account_and_is_in_one_place() {
-    for json in [r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 2}"#, ALL[4].1] {
-        let folder = Folder::new();
-        // Numbers are hours, or epochs of six hours.
-        let per = if json.contains("user") { 6 } else { 1 };
-        let mut old = create(&folder.join("old"), json);
-        (0..30).for_each(|number| drop(hour(&mut old, number, false).unwrap()));
-        let window = longest(&old);
-        old.release("one", window).unwrap();
-        let mut begin = Begin::default();
-        // If users are protected, every epoch since the creation has a pane of its own.
-        begin.from = Some(30 * HOUR);
-        let mut new = Store::create_like(&folder.join("new"), &old, begin.clone()).unwrap();
-        let mut third = Store::create_like(&folder.join("third"), &old, begin).unwrap();
-        assert_refuses(old.export(900 * HOUR..901 * HOUR, "elsewhere"), "no closed pane");
-        let to = new.header().store.clone();
-        let panes = old.export(0..24 * HOUR, &to).unwrap();
-        assert_eq!(old.export(0..24 * HOUR, &to).unwrap(), panes, "lost on its way");
-        assert!(old.export(0..24 * HOUR, "another").is_err());
-        assert!(matches!(old.release("two", window), Err(Error::Refused(_))));
-        let panes = frostpane_store::PaneTransfer::from_bytes(&panes.to_bytes().unwrap()).unwrap();
-        if !json.contains("user") {
-            assert_refuses(new.import(&panes), "where one goes on");
-            hour(&mut new, 30, false).unwrap();
-        }
-        new.import(&panes).unwrap();
-        for (store, why) in [(&mut new, "an event counts once"), (&mut third, "a pane is in one place")] {
-            assert_refuses(store.import(&panes), why);
-        }
-        assert!(!new.stream().closed().is_empty());
-        let spent = new.stream().ledger().account(20 / per..24 / per).amount();
-        assert_eq!(spent.epsilon, new.stream().charge().amount().epsilon, "what it had spent there");
-        // It goes on.
-        (31..40).for_each(|number| drop(hour(&mut new, number, false).unwrap()));
-        drop(new);
-        assert!(Store::<Bytes>::open(&folder.join("new")).is_ok());
-        let mut other = create(&folder.join("other"), json);
-        assert_refuses(other.import(&panes), "made with other numbers");
-    }
-}
-
-/// Of a forgotten pane only its spending remains; its bytes are deleted, also those of an export.
-#[test]
-fn a_pane_that_is_forgotten_is_in_no_list_and_no_export() {
+fn a_pane_that_is_forgotten_is_in_no_list() {
     let folder = Folder::new();
     let path = folder.join("state");
     let mut store =
@@ -679,7 +599,6 @@ fn what_came_after_a_copy_was_made_is_spent_too() {
     assert_refuses(Store::<Bytes>::accept_restored(&folder.join("state"), true), "begin a new state");
 }
 
-/// Hours since 1970.
 fn hours() -> i64 {
     let passed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     passed.as_secs() as i64 / 3_600
@@ -691,9 +610,8 @@ fn time_does_not_go_to_the_future_and_a_witness_is_not_in_the_folder() {
     let mut store = create(&folder.join("state"), ALL[4].1);
     assert_refuses(store.tick((hours() + 50) * HOUR), "lies in the future");
     assert!(store.tick(HOUR).is_ok(), "nothing has changed");
-    let mut begin = Begin::default();
-    begin.witness = Some(folder.join("other").join("witness"));
-    let inside = Store::<Bytes>::create(&folder.join("other"), spec(SIMPLE), Keys::open(), begin);
+    let witness = folder.join("other").join("witness");
+    let inside = begin(&folder.join("other"), SIMPLE, None, Some(witness));
     assert_refuses(inside, "would be restored with it");
     assert!(!folder.join("other").exists(), "nothing was begun");
 }
@@ -714,8 +632,7 @@ fn another_source_under_a_known_id_is_noticed_soon() {
     assert!(taken.count() < 64);
 }
 
-/// Truncated, flipped or foreign files: an error message, or the original contents; never a panic or another
-/// result.
+/// Truncated, flipped or foreign files are an error or the original contents, never a panic.
 #[test]
 fn a_damaged_file_is_refused_or_read_and_never_believed() {
     let folder = Folder::new();
@@ -788,18 +705,15 @@ fn only_ticks_end_an_epoch_of_people() {
     assert_eq!(store.stream().tally().late, 2);
 }
 
+fn delivery<'a>(id: &'a str, digest: u8, batch: &'a Batch<Bytes>) -> Delivery<'a, Bytes> {
+    Delivery { id: Some(id), digest: [digest; 32], terms: "jsonl", receipt: "", batch, timed: true }
+}
+
 /// Delivers one event under an id and with a hash.
 fn deliver(store: &mut Store<Bytes>, id: &str, digest: u8, time: Option<i64>) -> DeliveryOutcome {
     let mut batch = Batch::new();
     batch.push(Event { time, key: Some(b"snow".as_slice()), user: None });
-    let delivery = Delivery {
-        id: Some(id),
-        digest: [digest; 32],
-        terms: "jsonl",
-        receipt: "",
-        batch: &batch,
-        timed: true,
-    };
+    let delivery = delivery(id, digest, &batch);
     let (outcomes, _) = store.take_deliveries(&[delivery.clone(), delivery], i64::MAX).unwrap();
     assert_ne!(outcomes[1], Taken, "twice in one transaction it counts once");
     outcomes[0].clone()
@@ -809,8 +723,7 @@ fn deliver(store: &mut Store<Bytes>, id: &str, digest: u8, time: Option<i64>) ->
 fn a_delivery_counts_once_under_its_id_also_in_another_process() {
     let folder = Folder::new();
     let state = folder.join("state");
-    let by_count = spec(r#"{ "window": 1000, "slide": 100, "top": 3 }"#);
-    let mut store = Store::<Bytes>::create(&state, by_count, Keys::open(), Begin::default()).unwrap();
+    let mut store = begin(&state, r#"{ "window": 1000, "slide": 100, "top": 3 }"#, None, None).unwrap();
     assert_eq!(deliver(&mut store, "a", 1, None), Taken);
     assert_eq!(deliver(&mut store, "a", 1, None), Again);
     drop(store);
@@ -827,18 +740,10 @@ fn a_delivery_counts_once_under_its_id_also_in_another_process() {
 fn a_delivery_that_comes_again_has_its_receipt_and_another_reading_of_it_is_told_apart() {
     let folder = Folder::new();
     let state = folder.join("state");
-    let by_count = spec(r#"{ "window": 1000, "slide": 100, "top": 3 }"#);
-    let mut store = Store::<Bytes>::create(&state, by_count, Keys::open(), Begin::default()).unwrap();
+    let mut store = begin(&state, r#"{ "window": 1000, "slide": 100, "top": 3 }"#, None, None).unwrap();
     let mut batch = Batch::new();
     batch.push(Event::of(b"snow".as_slice()));
-    let delivery = Delivery {
-        id: Some("a"),
-        digest: [1; 32],
-        terms: "csv",
-        receipt: "one event",
-        batch: &batch,
-        timed: true,
-    };
+    let delivery = Delivery { terms: "csv", receipt: "one event", ..delivery("a", 1, &batch) };
     let other = Delivery { terms: "tsv", receipt: "no event", ..delivery.clone() };
     let all = [delivery.clone(), other.clone(), delivery.clone()];
     let (outcomes, _) = store.take_deliveries(&all, i64::MAX).unwrap();
@@ -860,9 +765,8 @@ fn a_delivery_that_comes_again_has_its_receipt_and_another_reading_of_it_is_told
 #[test]
 fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
     let folder = Folder::new();
-    let by_clock = spec(r#"{ "window": "10h", "slide": "1h", "top": 3, "lateness": "1h" }"#);
-    let mut store =
-        Store::<Bytes>::create(&folder.join("state"), by_clock, Keys::open(), Begin::default()).unwrap();
+    let json = r#"{ "window": "10h", "slide": "1h", "top": 3, "lateness": "1h" }"#;
+    let mut store = begin(&folder.join("state"), json, None, None).unwrap();
     assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Taken);
     for hour in 2..=21 {
         deliver(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR));
@@ -890,24 +794,15 @@ fn deliver_at(
     if let Some(time) = time {
         batch.push(Event::at(time, b"snow".as_slice()));
     }
-    let delivery = Delivery {
-        id: Some(id),
-        digest: [digest; 32],
-        terms: "jsonl",
-        receipt: "",
-        batch: &batch,
-        timed: true,
-    };
-    let (outcomes, _) = store.take_deliveries(&[delivery], present).unwrap();
+    let (outcomes, _) = store.take_deliveries(&[delivery(id, digest, &batch)], present).unwrap();
     outcomes[0].clone()
 }
 
 #[test]
 fn ids_are_forgotten_also_of_what_holds_nothing_or_lies_far_ahead() {
     let folder = Folder::new();
-    let by_clock = spec(r#"{ "window": "10h", "slide": "1h", "top": 3 }"#);
-    let mut store =
-        Store::<Bytes>::create(&folder.join("state"), by_clock, Keys::open(), Begin::default()).unwrap();
+    let json = r#"{ "window": "10h", "slide": "1h", "top": 3 }"#;
+    let mut store = begin(&folder.join("state"), json, None, None).unwrap();
     let year_3000 = 32_503_680_000_000_000;
     let both = [("nothing", None), ("far", Some(year_3000))];
     for (id, time) in both {
@@ -922,15 +817,13 @@ fn ids_are_forgotten_also_of_what_holds_nothing_or_lies_far_ahead() {
     }
 }
 
-/// An event slightly ahead of the clock is ingested as of the present: when it comes again, it may be later
-/// than before.
+/// An event ahead of the clock is ingested as of the present: when it comes again, it may be later.
 #[test]
 fn an_id_outlives_events_that_were_ahead_of_the_clock() {
     const SECOND: i64 = 1_000_000;
     let folder = Folder::new();
-    let short = spec(r#"{ "window": "2s", "slide": "1s", "top": 3 }"#);
-    let mut store =
-        Store::<Bytes>::create(&folder.join("state"), short, Keys::open(), Begin::default()).unwrap();
+    let json = r#"{ "window": "2s", "slide": "1s", "top": 3 }"#;
+    let mut store = begin(&folder.join("state"), json, None, None).unwrap();
     let mut deliver = |id: &str, digest: u8, seconds: i64| {
         let moment = seconds * SECOND;
         deliver_at(&mut store, id, digest, Some(moment), moment)
@@ -944,8 +837,7 @@ fn an_id_outlives_events_that_were_ahead_of_the_clock() {
     assert_eq!(deliver("ahead", 1, 4_000), Taken, "it is forgotten at last");
 }
 
-/// Epochs of six hours, with little memory: single releases, continual releases at every epoch, and at a
-/// third of one.
+/// Epochs of six hours in little memory: single releases, and continual ones at every epoch or third of one.
 const IN_LITTLE_MEMORY: [&str; 3] = [
     r#"{"window": "24h", "top": 9, "unit": {"user": {"epoch": "6h"}}, "memory": "8MB", "releases": 9, "epsilon": 10000}"#,
     r#"{"window": "24h", "slide": "6h", "top": 9, "unit": {"user": {"epoch": "6h"}}, "memory": "8MB", "continual": true, "epsilon": 10000}"#,
@@ -970,17 +862,14 @@ fn push_users(
     feed.finish(true).map(drop)
 }
 
-/// Each of 300,000 users counts once in an epoch, although eight megabytes have room for a third of them,
-/// also across restarts.
+/// Each of 300,000 users counts once in an epoch, although memory has room for a third, across restarts.
 #[test]
 fn people_who_do_not_fit_into_the_memory_go_to_disk() {
     for json in IN_LITTLE_MEMORY {
         let folder = Folder::new();
         let path = folder.join("state");
         let first = (hours() - 48) / 6 * 6;
-        let mut begin = Begin::default();
-        begin.from = Some(first * HOUR);
-        let mut store = Store::<Bytes>::create(&path, spec(json), Keys::open(), begin).unwrap();
+        let mut store = begin(&path, json, Some(first * HOUR), None).unwrap();
         push_users(&mut store, "morning", first + 1, 0..150_000).unwrap();
         store.tick((first + 2) * HOUR).unwrap();
         assert!(!store.stream().runs_of_users().is_empty(), "{json}");
@@ -1012,15 +901,11 @@ fn people_who_do_not_fit_into_the_memory_go_to_disk() {
 fn a_read_that_fails_is_not_said_to_be_damage() {
     let folder = Folder::new();
     let state = folder.join("state");
-    let by_count = spec(r#"{ "window": 1000, "slide": 100, "top": 3 }"#);
-    let mut store = Store::<Bytes>::create(&state, by_count, Keys::open(), Begin::default()).unwrap();
+    let mut store = begin(&state, r#"{ "window": 1000, "slide": 100, "top": 3 }"#, None, None).unwrap();
     for number in 0..50 {
         let mut batch = Batch::new();
         (0..40).for_each(|_| batch.push(Event::of(b"snow".as_slice())));
-        let id = number.to_string();
-        let delivery =
-            Delivery { id: Some(&id), digest: [1; 32], terms: "", receipt: "", batch: &batch, timed: true };
-        store.take_deliveries(&[delivery], i64::MAX).unwrap();
+        store.take_deliveries(&[delivery(&number.to_string(), 1, &batch)], i64::MAX).unwrap();
     }
     drop(store);
     let mut failed = 0;
@@ -1038,8 +923,7 @@ fn a_read_that_fails_is_not_said_to_be_damage() {
     assert_eq!(store.stream().counted(), 2_000);
 }
 
-/// The event at which memory ran out depends on all users: nothing of the epoch is released, also not after
-/// reopening.
+/// Where memory ran out depends on all users: nothing of the epoch is released, nor after reopening.
 #[test]
 fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
     for json in IN_LITTLE_MEMORY {
@@ -1047,9 +931,7 @@ fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
         let path = folder.join("state");
         // At the begin of an epoch, so that none ends before.
         let first = (hours() - 48) / 6 * 6;
-        let mut begin = Begin::default();
-        begin.from = Some(first * HOUR);
-        let mut store = Store::create(&path, spec(json), Keys::open(), begin).unwrap();
+        let mut store = begin(&path, json, Some(first * HOUR), None).unwrap();
         hour(&mut store, first, false).unwrap();
         // A folder that is not empty blocks the temporary file.
         let in_the_way = path.join("scratch");

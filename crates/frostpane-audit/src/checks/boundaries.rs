@@ -4,7 +4,7 @@ use frostpane::testing::audit::{Audit, Mutant};
 use frostpane::{Policy, Window};
 
 use crate::check::{Result, Trial};
-use crate::outcome::Outcome;
+use crate::outcome::TrialOutcome;
 use crate::setting::Setting;
 
 /// The share of epsilon that boundaries may cost.
@@ -38,6 +38,6 @@ pub fn first_end(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
             audited.update((event < grown).then_some(key))?;
             event += 1;
         }
-        Ok(Outcome::number((event / TICK) as i64))
+        Ok(TrialOutcome::number((event / TICK) as i64))
     }))
 }

@@ -1,12 +1,49 @@
 //! Continual releases: all of them together cost epsilon once.
 
+use frostpane::Norm::L1;
 use frostpane::testing::audit::{Audit, AuditedContinual, Mutant};
 use frostpane::{Builder, Release, Window};
 
-use crate::check::{Result, Trial};
+use crate::check::{Check, Result, Trial, sampled};
 use crate::checks::distinguisher::{Distinguisher, noisy};
-use crate::outcome::Outcome;
-use crate::setting::Setting;
+use crate::checks::{DECLARED, DECLARED_L2, boundaries};
+use crate::outcome::TrialOutcome;
+use crate::setting::{Setting, declared, open};
+
+pub const CHECKS: [Check; 7] = [
+    sampled(
+        "boundaries",
+        "when a block of the smooth policy ends",
+        declared(L1, 16.0),
+        1.0,
+        boundaries::first_end,
+    )
+    .costing(boundaries::SHARE),
+    sampled("continual", "all lists of a sequence together", DECLARED, 0.5, sequence),
+    sampled("continual-norm", "the same, with norms", DECLARED_L2, 0.5, sequence),
+    sampled("readings", "each list of a sequence, read sixteen times", DECLARED, 0.125, readings),
+    sampled(
+        "continual-absent",
+        "a declared key that occurs once in a sequence, or never",
+        DECLARED,
+        0.25,
+        singleton,
+    ),
+    sampled(
+        "continual-singleton",
+        "a key that occurs once, in all lists of a sequence",
+        open(L1, 2.0, 0.2),
+        0.25,
+        singleton,
+    ),
+    sampled(
+        "continual-reaction",
+        "an event put where the lists showed high noise",
+        open(L1, 2.0, 0.2),
+        0.0625,
+        reaction,
+    ),
+];
 
 const UNIVERSE: u64 = 3;
 /// Events of each of two keys in a pane, besides the one that differs.
@@ -47,7 +84,10 @@ pub fn sequence(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         let mut continual = audit.clone().continual()?;
         let first = pane(&mut continual, side as u64)?;
         let second = pane(&mut continual, 2)?;
-        Ok(Outcome { label: 100 * alone.label(&first) + both.score(&second), shown: alone.shown(&first) })
+        Ok(TrialOutcome {
+            label: 100 * alone.label(&first) + both.score(&second),
+            shown: alone.shown(&first),
+        })
     }))
 }
 
@@ -67,7 +107,7 @@ pub fn readings(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
                 sum += difference(&continual.release()?);
             }
         }
-        Ok(Outcome::number(sum.div_euclid(i64::from(READINGS) / 2)))
+        Ok(TrialOutcome::number(sum.div_euclid(i64::from(READINGS) / 2)))
     }))
 }
 
@@ -84,7 +124,7 @@ pub fn singleton(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
                 named |= bit(0) | bit(1);
             }
         }
-        Ok(Outcome::number(named))
+        Ok(TrialOutcome::number(named))
     }))
 }
 
@@ -118,6 +158,6 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         }
         let release = last.pop().ok_or("a pane ended without a release")?;
         let bit = |key| i64::from(noisy(&release, key).is_some());
-        Ok(Outcome::number(bit(target) + 2 * bit(target + LIVE)))
+        Ok(TrialOutcome::number(bit(target) + 2 * bit(target + LIVE)))
     }))
 }

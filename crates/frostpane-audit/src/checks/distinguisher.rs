@@ -1,7 +1,10 @@
 //! The best distinguisher of one event in a release.
 
-use frostpane::testing::audit::Unnoised;
+use frostpane::testing::audit::{Audit, Audited, Unnoised};
 use frostpane::{Heavy, Release};
+
+use crate::check::{Result, Trial};
+use crate::outcome::TrialOutcome;
 
 /// The counts that differ between two neighbours before noise. Under discrete Laplace noise, a count that is
 /// one higher shows only in whether the noisy count reaches the higher of the two.
@@ -69,6 +72,10 @@ impl Distinguisher {
         ((self.score(release) * 3 + first) * 2 + norm) * 2 + total
     }
 
+    pub fn observe(&self, release: &Release<u64>) -> TrialOutcome {
+        TrialOutcome { label: self.label(release), shown: self.shown(release) }
+    }
+
     /// The noisy count of the key that differs, or the score if many do.
     pub fn shown(&self, release: &Release<u64>) -> i64 {
         match &self.moved[..] {
@@ -82,4 +89,19 @@ impl Distinguisher {
 pub fn noisy(release: &Release<u64>, key: u64) -> Option<u64> {
     let heavy = release.heavy.iter().find(|heavy| heavy.key == key)?;
     Some(heavy.count - release.cut)
+}
+
+/// One release at the end of either stream.
+pub fn at_the_end<S: Send + Sync + 'static>(
+    audit: Audit<u64>,
+    streams: [S; 2],
+    feed: fn(&mut Audited<u64>, &S) -> Result<()>,
+) -> Result<Trial> {
+    let fed = move |side: usize| -> Result<Audited<u64>> {
+        let mut audited = audit.clone().build()?;
+        feed(&mut audited, &streams[side])?;
+        Ok(audited)
+    };
+    let distinguisher = Distinguisher::between(&fed(0)?.inside()?, &fed(1)?.inside()?);
+    Ok(Box::new(move |side| Ok(distinguisher.observe(&fed(side as usize)?.release()?))))
 }

@@ -1,14 +1,44 @@
 //! Single releases.
 
+use frostpane::Norm::{L1, L2};
 use frostpane::testing::audit::{Audit, Audited, Mutant};
 use frostpane::{Policy, Release, Window};
 
-use crate::check::{Result, Trial};
-use crate::checks::distinguisher::Distinguisher;
-use crate::outcome::Outcome;
-use crate::setting::Setting;
+use crate::check::{Check, Result, Trial, sampled};
+use crate::checks::distinguisher::{self, Distinguisher};
+use crate::checks::{DECLARED, DECLARED_L2, sketch};
+use crate::outcome::TrialOutcome;
+use crate::setting::{Setting, declared, open};
 
-type Stream = Vec<Option<u64>>;
+pub const CHECKS: [Check; 13] = [
+    sampled(
+        "singleton",
+        "a key that occurs once is named with delta at most",
+        open(L1, 1.5, 0.24),
+        1.0,
+        singleton,
+    ),
+    sampled("new-key", "a key that occurs once, beside a frequent one", open(L1, 1.0, 0.1), 1.0, new_key),
+    sampled("threshold", "two keys at the threshold, and their order", open(L1, 1.0, 0.1), 1.0, threshold),
+    sampled("pair-open", "one event of either of two frequent keys", open(L1, 1.0, 1e-6), 1.0, pair),
+    sampled("pair", "one event of either of two declared keys", DECLARED, 1.0, pair),
+    sampled("absent", "a declared key that occurs once, or never", DECLARED, 1.0, absent),
+    sampled("full-table", "an event that finds a full Misra-Gries table", DECLARED, 1.0, full_table),
+    sampled("merged-panes", "an event in panes that were merged", DECLARED, 0.5, merged),
+    sampled("norm", "two keys, and the exact norm", DECLARED_L2, 1.0, norm),
+    sampled("norm-sketch", "two keys, and the norm of a sketch", open(L2, 1.0, 1e-6), 1.0, norm_of_sketch),
+    sampled(
+        "sketch",
+        "two declared keys, estimated from the sketch",
+        declared(L2, 2.0),
+        0.25,
+        sketch::estimates,
+    ),
+    sampled("pane-edge", "the last event of a pane that the window leaves out", DECLARED, 1.0, pane_edge),
+    sampled("reaction", "a stream that reacts, and a window past the event", DECLARED, 0.5, reaction),
+];
+
+type KeyStream = Vec<Option<u64>>;
 
 /// Counts that noise of the usual scale does not bring below a threshold of 1.
 const SOME: usize = 10;
@@ -49,7 +79,7 @@ impl Shape {
 }
 
 /// So many events of one key.
-fn times(key: u64, count: usize) -> Stream {
+fn times(key: u64, count: usize) -> KeyStream {
     vec![Some(key); count]
 }
 
@@ -63,21 +93,9 @@ fn at_the_end(
     setting: &Setting,
     mutant: Option<Mutant>,
     shape: Shape,
-    streams: [Stream; 2],
+    streams: [KeyStream; 2],
 ) -> Result<Trial> {
-    let audit = shape.audit(setting, mutant)?;
-    let inside = |stream: &Stream| -> Result<_> {
-        let mut audited = audit.clone().build()?;
-        feed(&mut audited, stream)?;
-        Ok(audited.inside()?)
-    };
-    let distinguisher = Distinguisher::between(&inside(&streams[0])?, &inside(&streams[1])?);
-    Ok(Box::new(move |side| {
-        let mut audited = audit.clone().build()?;
-        feed(&mut audited, &streams[side as usize])?;
-        let release = audited.release()?;
-        Ok(Outcome { label: distinguisher.label(&release), shown: distinguisher.shown(&release) })
-    }))
+    distinguisher::at_the_end(shape.audit(setting, mutant)?, streams, |audited, stream| feed(audited, stream))
 }
 
 /// A key that occurs once, and not at all in the neighbour.
@@ -130,7 +148,7 @@ pub fn absent(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
 pub fn full_table(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const COUNTERS: u64 = 8;
     let often = SOME + setting.threshold(UNIVERSE, mutant)? as usize;
-    let full: Stream = (0..COUNTERS).flat_map(|key| times(key, often)).collect();
+    let full: KeyStream = (0..COUNTERS).flat_map(|key| times(key, often)).collect();
     let streams = [0, COUNTERS].map(|last| [&full[..], &[Some(last)]].concat());
     // The cut leaves little of many events: the threshold must not grow with their number.
     let shape = Shape { alpha: ALPHA / 10.0, ..Shape::cut(full.len() + 1, COUNTERS as u32) };
@@ -163,7 +181,7 @@ pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         }
         let release = audited.release()?;
         let slack = release.asked.slack.ok_or("the pane was not measured")?;
-        Ok(Outcome::number(slack as i64))
+        Ok(TrialOutcome::number(slack as i64))
     }))
 }
 
@@ -188,7 +206,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         let reaction = u64::from(distinguisher.score(&first) < 0);
         feed(&mut audited, &times(reaction, pane))?;
         let second = audited.release()?;
-        Ok(Outcome {
+        Ok(TrialOutcome {
             label: 1_000 * distinguisher.label(&first) + left_out(&second),
             shown: distinguisher.shown(&first),
         })

@@ -1,13 +1,50 @@
 //! The published algorithms, as printed, on streams that refute their claims.
 
+use frostpane::Norm;
 use frostpane::testing::OsEntropy;
 use frostpane::testing::audit::Mutant;
 use frostpane_paper::continual::{self, Draw};
 use frostpane_paper::{L1, NoiseScale, PublishedContinual};
 
-use crate::check::{Result, Trial};
-use crate::outcome::{Outcome, Side};
-use crate::setting::Setting;
+use crate::check::{Check, Result, Trial, sampled};
+use crate::checks::DECLARED;
+use crate::outcome::{NeighbourSide, TrialOutcome};
+use crate::setting::{Setting, declared};
+
+pub const CHECKS: [Check; 4] = [
+    sampled(
+        "published-l1-named",
+        "32 times a key, then one of two others: which is named?",
+        declared(Norm::L1, 0.05),
+        1.0,
+        named,
+    )
+    .published(),
+    sampled(
+        "published-l1-count",
+        "20,000 times a key, or another first, which has left the window",
+        DECLARED,
+        0.25,
+        count,
+    )
+    .published(),
+    sampled(
+        "published-continual-scale",
+        "30 or 31 times a key in a block: one output, noise as printed",
+        DECLARED,
+        1.0,
+        scale,
+    )
+    .published(),
+    sampled(
+        "published-continual-redrawn",
+        "the same: the mean of 16,383 outputs, noise as proved",
+        DECLARED,
+        0.25,
+        outputs,
+    )
+    .published(),
+];
 
 const MEMORY: u64 = 1 << 30;
 
@@ -24,7 +61,7 @@ pub fn named(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     Ok(Box::new(move |side| {
         let listed = streams[side as usize].query(33, &mut OsEntropy::new())?.listed;
         let bit = |key: u64| i64::from(listed.iter().any(|(listed, _)| *listed == key));
-        Ok(Outcome::number(bit(7) + 2 * bit(8)))
+        Ok(TrialOutcome::number(bit(7) + 2 * bit(8)))
     }))
 }
 
@@ -43,7 +80,7 @@ pub fn count(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     Ok(Box::new(move |side| {
         let listed = streams[side as usize].query(WINDOW, &mut OsEntropy::new())?.listed;
         let noisy = listed.iter().find(|(key, _)| *key == 1).map_or(0.0, |(_, noisy)| *noisy);
-        Ok(Outcome::number(noisy.round() as i64 / 10))
+        Ok(TrialOutcome::number(noisy.round() as i64 / 10))
     }))
 }
 
@@ -64,14 +101,14 @@ fn blocks_of(events: u64, setting: &Setting) -> continual::ContinualConstants {
 pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     const BLOCK: u64 = 16_384;
     let constants = blocks_of(BLOCK, setting);
-    let start = move |side: Side| {
+    let start = move |side: NeighbourSide| {
         let mut run = PublishedContinual::new(constants.clone())
             .with_draw(Draw::EveryOutput)
             .with_noise(NoiseScale::Proof);
         (0..BLOCK).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
         run
     };
-    let starts = Side::BOTH.map(start);
+    let starts = NeighbourSide::BOTH.map(start);
     Ok(Box::new(move |side| {
         let mut run = starts[side as usize].clone();
         let mut entropy = OsEntropy::new();
@@ -80,7 +117,7 @@ pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
             run.update(2);
             sum += run.estimate(1, &mut entropy)?;
         }
-        Ok(Outcome::number((2.0 * sum / BLOCK as f64).round() as i64))
+        Ok(TrialOutcome::number((2.0 * sum / BLOCK as f64).round() as i64))
     }))
 }
 
@@ -88,14 +125,14 @@ pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
 pub fn scale(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     const BLOCK: u64 = 64;
     let constants = blocks_of(BLOCK, setting);
-    let start = move |side: Side| {
+    let start = move |side: NeighbourSide| {
         let mut run = PublishedContinual::new(constants.clone());
         (0..BLOCK).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
         run
     };
-    let starts = Side::BOTH.map(start);
+    let starts = NeighbourSide::BOTH.map(start);
     Ok(Box::new(move |side| {
         let noisy = starts[side as usize].clone().estimate(1, &mut OsEntropy::new())?;
-        Ok(Outcome::number((2.0 * noisy).round() as i64))
+        Ok(TrialOutcome::number((2.0 * noisy).round() as i64))
     }))
 }

@@ -5,7 +5,7 @@ use frostpane::{Estimator, Window};
 
 use crate::check::{Result, Trial};
 use crate::checks::distinguisher::Distinguisher;
-use crate::outcome::Outcome;
+use crate::outcome::TrialOutcome;
 use crate::setting::Setting;
 
 const UNIVERSE: u64 = 4;
@@ -32,7 +32,7 @@ pub fn estimates(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         if release.estimator != Estimator::Sketch {
             return Err("the release did not come from the sketch".into());
         }
-        Ok(Outcome {
+        Ok(TrialOutcome {
             label: distinguisher.label(&release),
             shown: distinguisher.shown(&release).clamp(COUNT as i64 - 40, COUNT as i64 + 40),
         })

@@ -1,13 +1,42 @@
 //! Continual releases if users are protected, in panes that are parts of an epoch.
 
+use frostpane::Norm::{L1, L2};
 use frostpane::testing::audit::{Audit, AuditedContinual, Mutant, moment};
 use frostpane::{Bounds, Release, Window};
 
-use crate::check::{Result, Trial};
+use crate::check::{Check, Result, Trial, sampled};
+use crate::checks::DECLARED;
 use crate::checks::distinguisher::noisy;
-use crate::outcome::{Outcome, Side};
-use crate::setting::Setting;
+use crate::outcome::{NeighbourSide, TrialOutcome};
+use crate::setting::{Setting, declared, open};
 use crate::user_events::{DAY, EPOCH, START, UserEvent, distinct_users, with_and_without};
+
+pub const CHECKS: [Check; 5] = [
+    sampled("user-lists", "a user spread over the panes of an epoch, and all lists", DECLARED, 2.0, spread),
+    sampled("user-lists-past", "the same, of a time that is over", DECLARED, 0.5, spread_in_the_past),
+    sampled(
+        "user-lists-norms",
+        "the norms of all windows that a user's epoch is in",
+        declared(L2, 20.0),
+        1.5,
+        norms,
+    )
+    .costing(NORMS),
+    sampled(
+        "user-lists-again",
+        "three times a key of one user alone, in all lists",
+        open(L1, 2.0, 0.2),
+        0.25,
+        new_key_again,
+    ),
+    sampled(
+        "user-lists-reaction",
+        "a user who goes where the lists showed high noise",
+        open(L1, 2.0, 0.2),
+        0.0625,
+        reaction,
+    ),
+];
 
 const UNIVERSE: u64 = 4;
 /// Other users of each key in a pane.
@@ -17,7 +46,7 @@ const SOME: u64 = 12;
 const ALPHA: f64 = 0.9;
 
 /// The share of epsilon that norms may cost.
-pub const NORMS: f64 = 0.1;
+const NORMS: f64 = 0.1;
 
 /// Windows of an epoch, in so many panes.
 pub fn audit(setting: &Setting, mutant: Option<Mutant>, bounds: Bounds, panes: u32) -> Result<Audit<u64>> {
@@ -29,10 +58,10 @@ pub fn audit(setting: &Setting, mutant: Option<Mutant>, bounds: Bounds, panes: u
 }
 
 /// The events of each pane.
-type Panes = Vec<Vec<UserEvent>>;
+type EventsByPane = Vec<Vec<UserEvent>>;
 
 /// With and without the target.
-fn streams(panes: Panes) -> [Panes; 2] {
+fn streams(panes: EventsByPane) -> [EventsByPane; 2] {
     let pairs = panes.into_iter().map(with_and_without);
     let (with, without) = pairs.map(|[with, without]| (with, without)).unzip();
     [with, without]
@@ -48,7 +77,7 @@ fn pass(continual: &mut AuditedContinual<u64>, events: &[UserEvent], end: i64) -
 }
 
 /// All releases, with panes of this length.
-fn lists(audit: &Audit<u64>, panes: &Panes, slide: i64) -> Result<Vec<Release<u64>>> {
+fn lists(audit: &Audit<u64>, panes: &EventsByPane, slide: i64) -> Result<Vec<Release<u64>>> {
     let mut continual = audit.clone().continual()?;
     continual.advance_to(START)?;
     let ends = (1..).map(|pane| pane * slide);
@@ -57,7 +86,7 @@ fn lists(audit: &Audit<u64>, panes: &Panes, slide: i64) -> Result<Vec<Release<u6
 }
 
 /// All releases of a past period.
-fn lists_of_the_past(audit: &Audit<u64>, panes: &Panes, slide: i64) -> Result<Vec<Release<u64>>> {
+fn lists_of_the_past(audit: &Audit<u64>, panes: &EventsByPane, slide: i64) -> Result<Vec<Release<u64>>> {
     let end = START + panes.len() as i64 * slide;
     let mut history = audit.clone().history(moment(START), moment(end))?;
     // In reverse, because the order of arrival must not matter.
@@ -67,7 +96,7 @@ fn lists_of_the_past(audit: &Audit<u64>, panes: &Panes, slide: i64) -> Result<Ve
     Ok(history.finish()?)
 }
 
-type Lists = fn(&Audit<u64>, &Panes, i64) -> Result<Vec<Release<u64>>>;
+type Lists = fn(&Audit<u64>, &EventsByPane, i64) -> Result<Vec<Release<u64>>>;
 
 /// A target with another key in each third of an epoch, of which one counts in all.
 fn thirds(setting: &Setting, mutant: Option<Mutant>, lists: Lists) -> Result<Trial> {
@@ -82,7 +111,7 @@ fn thirds(setting: &Setting, mutant: Option<Mutant>, lists: Lists) -> Result<Tri
     let streams = streams((0..u64::from(PANES)).map(pane).collect());
     Ok(Box::new(move |side| {
         let lists = lists(&audit, &streams[side as usize], slide)?;
-        Ok(Outcome::number(come_to(&lists)))
+        Ok(TrialOutcome::number(come_to(&lists)))
     }))
 }
 
@@ -126,7 +155,7 @@ pub fn norms(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         let lists = lists(&audit, &streams[side as usize], slide)?;
         let high = lists.iter().zip(HIGHER);
         let high = high.filter(|(list, higher)| list.norm_estimate >= *higher);
-        Ok(Outcome::number(high.count() as i64))
+        Ok(TrialOutcome::number(high.count() as i64))
     }))
 }
 
@@ -139,7 +168,7 @@ pub fn new_key_again(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial>
     Ok(Box::new(move |side| {
         let lists = lists(&audit, &streams[side as usize], slide)?;
         let named = lists.iter().filter(|list| noisy(list, 0).is_some());
-        Ok(Outcome::number(named.count() as i64))
+        Ok(TrialOutcome::number(named.count() as i64))
     }))
 }
 
@@ -153,7 +182,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     // In the second half of an epoch: the window that ends with the next one is without them.
     let others: Vec<UserEvent> = (0..LIVE).flat_map(|key| distinct_users(slide, key, 2 * floor)).collect();
     Ok(Box::new(move |side| {
-        let is_there = side == Side::One;
+        let is_there = side == NeighbourSide::One;
         let mut continual = audit.clone().continual()?;
         continual.advance_to(START)?;
         pass(&mut continual, &[], slide)?;
@@ -164,6 +193,6 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
         let second = is_there.then(|| UserEvent::of_target(3 * slide, target));
         let last = pass(&mut continual, second.as_slice(), 4 * slide)?;
         let bit = |key| i64::from(noisy(&last, key).is_some());
-        Ok(Outcome::number(bit(target) + 2 * bit(LIVE)))
+        Ok(TrialOutcome::number(bit(target) + 2 * bit(LIVE)))
     }))
 }

@@ -1,13 +1,55 @@
 //! Single releases if users are protected: streams with and without one user.
 
+use frostpane::Norm::L1;
 use frostpane::testing::audit::{Audit, Mutant, moment};
 use frostpane::{Bounds, Window};
 
-use crate::check::{Result, Trial};
-use crate::checks::distinguisher::Distinguisher;
-use crate::outcome::Outcome;
-use crate::setting::Setting;
+use crate::check::{Check, Result, Trial, sampled};
+use crate::checks::distinguisher;
+use crate::checks::{DECLARED, DECLARED_L2};
+use crate::setting::{Setting, open};
 use crate::user_events::{DAY, EPOCH, START, UserEvent, distinct_users, inside, push_all, with_and_without};
+
+pub const CHECKS: [Check; 8] = [
+    sampled("user-alone", "the only user, with one declared key", DECLARED, 1.0, alone),
+    sampled(
+        "user-keys",
+        "a user's three declared keys, of many, of some, of nobody else",
+        DECLARED,
+        2.0,
+        three_keys,
+    ),
+    sampled("user-keys-norm", "a user's four declared keys, and the norm", DECLARED_L2, 0.5, norm),
+    sampled(
+        "user-keys-open",
+        "a user's three keys, of many, of some, of nobody else",
+        open(L1, 1.0, 1e-6),
+        0.5,
+        three_keys,
+    ),
+    sampled(
+        "user-new-keys",
+        "three keys of one user alone are named with delta at most",
+        open(L1, 3.0, 0.33),
+        0.5,
+        new_keys,
+    ),
+    sampled(
+        "user-new-key-again",
+        "three times a key of one user alone",
+        open(L1, 3.0, 0.11),
+        1.0,
+        new_key_again,
+    ),
+    sampled("user-again", "three times a declared key of many", DECLARED, 1.0, again),
+    sampled(
+        "user-restless",
+        "a user with a thousand events, and everybody else's counts",
+        DECLARED,
+        0.25,
+        restless,
+    ),
+];
 
 const UNIVERSE: u64 = 12;
 /// Counts that noise of the usual scale does not bring below a threshold of 1.
@@ -25,13 +67,7 @@ pub fn audit(setting: &Setting, mutant: Option<Mutant>, bounds: Bounds) -> Resul
 /// One release of a stream, with or without the target.
 fn at_the_end(audit: Audit<u64>, events: impl IntoIterator<Item = UserEvent>) -> Result<Trial> {
     let streams = with_and_without(events.into_iter().collect());
-    let distinguisher = Distinguisher::between(&inside(&audit, &streams[0])?, &inside(&audit, &streams[1])?);
-    Ok(Box::new(move |side| {
-        let mut audited = audit.clone().build()?;
-        push_all(&mut audited, &streams[side as usize])?;
-        let release = audited.release()?;
-        Ok(Outcome { label: distinguisher.label(&release), shown: distinguisher.shown(&release) })
-    }))
+    distinguisher::at_the_end(audit, streams, |audited, events| push_all(audited, events))
 }
 
 /// Events of the target, each of another key.

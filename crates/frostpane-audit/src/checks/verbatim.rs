@@ -29,11 +29,11 @@ type Words = BTreeSet<String>;
 struct Scene {
     name: &'static str,
     events: Vec<UserEvent>,
-    tell: fn(&Stage, &[UserEvent]) -> Result<Words>,
+    tell: fn(&AuditedMechanisms, &[UserEvent]) -> Result<Words>,
 }
 
 /// The audited mechanisms.
-struct Stage {
+struct AuditedMechanisms {
     single: Audit<u64>,
     lists: Audit<u64>,
 }
@@ -48,7 +48,7 @@ pub fn over_all_scenes(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss
             "at this epsilon there is so little noise that words differ anyway: give a smaller one".into()
         );
     }
-    let stage = Stage {
+    let mechanisms = AuditedMechanisms {
         single: users::audit(setting, mutant, Bounds::new(1))?,
         lists: user_lists::audit(setting, mutant, Bounds::new(1), PANES as u32)?,
     };
@@ -57,7 +57,7 @@ pub fn over_all_scenes(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss
         let mut told = [HashMap::new(), HashMap::new()];
         for _ in 0..runs as u32 {
             for (events, told) in sides.iter().zip(&mut told) {
-                for word in (scene.tell)(&stage, events)? {
+                for word in (scene.tell)(&mechanisms, events)? {
                     *told.entry(word).or_insert(0_u32) += 1;
                 }
             }
@@ -105,8 +105,8 @@ fn scenes() -> Vec<Scene> {
 }
 
 /// A release, and the answer to a second request.
-fn tell_single(stage: &Stage, events: &[UserEvent]) -> Result<Words> {
-    let mut audited = stage.single.clone().build()?;
+fn tell_single(mechanisms: &AuditedMechanisms, events: &[UserEvent]) -> Result<Words> {
+    let mut audited = mechanisms.single.clone().build()?;
     let mut words = Words::new();
     for event in events {
         hear(&mut words, "an event", &event.give(|event| audited.push(event)));
@@ -118,8 +118,8 @@ fn tell_single(stage: &Stage, events: &[UserEvent]) -> Result<Words> {
 }
 
 /// All continual releases, what caused them, and their number.
-fn tell_lists(stage: &Stage, events: &[UserEvent]) -> Result<Words> {
-    let mut continual = stage.lists.clone().continual()?;
+fn tell_lists(mechanisms: &AuditedMechanisms, events: &[UserEvent]) -> Result<Words> {
+    let mut continual = mechanisms.lists.clone().continual()?;
     let mut words = Words::new();
     let mut told = 0;
     let mut due = |by: &str, lists: Answer<Vec<Release<u64>>>| {

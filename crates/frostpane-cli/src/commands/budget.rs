@@ -1,18 +1,17 @@
 //! `frostpane budget`: the budget spent, and when there will be more.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
-use frostpane::Spec;
-use frostpane_store::{Budget, BudgetPeriod, Header, Summary};
+use frostpane_render::UnitWords;
+use frostpane_store::{BudgetPeriod, BudgetReport, Header, Summary};
 
 use super::state::tell_in_use;
 use crate::failure::Result;
 use crate::settings::values::count_of;
-use crate::terminal::write_json;
+use crate::terminal::print;
 use frostpane_render::table::bar;
 
-/// Columns of a bar.
 const WIDE: usize = 30;
 
 /// Show how many more releases fit, and what every pane has spent.
@@ -35,18 +34,11 @@ pub fn run(args: &BudgetArgs) -> Result<()> {
     if in_use {
         tell_in_use();
     }
-    let mut out = BufWriter::new(io::stdout().lock());
-    if args.json {
-        write_json(&mut out, &budget)?;
-    } else {
-        write(&mut out, &header, &budget)?;
-    }
-    out.flush()?;
-    Ok(())
+    print(args.json, &budget, |out, _| Ok(write(out, &header, &budget)?))
 }
 
-fn write(out: &mut impl Write, header: &Header, budget: &Budget) -> io::Result<()> {
-    let what = pane_of(&header.spec);
+fn write(out: &mut impl Write, header: &Header, budget: &BudgetReport) -> io::Result<()> {
+    let what = UnitWords::of(header.spec.unit).pane;
     if budget.continual {
         writeln!(
             out,
@@ -84,13 +76,8 @@ fn write(out: &mut impl Write, header: &Header, budget: &Budget) -> io::Result<(
     chart(out, budget, what)
 }
 
-/// The name of a pane in messages: an epoch where users are protected.
-pub fn pane_of(spec: &Spec) -> &'static str {
-    if spec.unit.is_user() { "epoch" } else { "pane" }
-}
-
 /// A bar for each range of panes that have spent the same, from the oldest on.
-fn chart(out: &mut impl Write, budget: &Budget, what: &str) -> io::Result<()> {
+fn chart(out: &mut impl Write, budget: &BudgetReport, what: &str) -> io::Result<()> {
     let cap = budget.cap.epsilon.max(1);
     for BudgetPeriod { from, to, panes, spent, .. } in &budget.periods {
         let full = spent.epsilon.min(cap);

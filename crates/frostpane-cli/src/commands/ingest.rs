@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use frostpane::Batch;
+use frostpane::{Batch, Span};
 use frostpane_store::{ContinualRelease, SourceWriter, Store, WallClock};
 
 use super::state::{self, Drain};
@@ -25,7 +25,6 @@ use frostpane_events::{EventRef, Schema, Source};
 /// Between two looks at the clock.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Bytes of events that are handed over together.
 const BYTES: usize = 1 << 18;
 
 /// Take events into a state.
@@ -102,7 +101,10 @@ pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
 pub fn schema<K: TextKey>(store: &Store<K>, input: &InputArgs, clock: &TimeSettings) -> Result<Schema> {
     let longest = store.header().spec.longest();
     let schema = input.schema(longest, &clock.timezone)?;
-    Ok(Schema { time: schema.time.clone().filter(|_| !longest.is_by_count()), ..schema })
+    Ok(match longest {
+        Span::Events(_) => Schema { time: None, ..schema },
+        Span::Clock(_) => schema,
+    })
 }
 
 /// The files, each with its id: also those of a folder or a pattern one by one.
@@ -129,7 +131,6 @@ pub fn name(file: &Path) -> Result<String> {
     Ok(whole.display().to_string())
 }
 
-/// A batch of events in the encoding of the library.
 struct StoreBatch<K>(Batch<K>);
 
 impl<K> Default for StoreBatch<K> {
@@ -157,7 +158,6 @@ impl<K: TextKey> Gather for StoreBatch<K> {
     }
 }
 
-/// The numbers of events of a source that are new, and that had been taken before.
 pub struct IngestCounts {
     new: u64,
     before: u64,
@@ -189,9 +189,9 @@ impl IngestTime {
     /// The clock of this machine ends slides of users unless --until was given. It is refused if the state
     /// does not trust it.
     pub fn new<K: TextKey>(store: &Store<K>, clock: TimeSettings, accepted: bool) -> Result<Self> {
-        if clock.until.is_some() || !store.header().spec.unit.is_user() {
+        let (None, Some(_)) = (clock.until, store.header().spec.unit.bounds()) else {
             return Ok(Self { clock, wall: None });
-        }
+        };
         let wall = store.clock(clock.ahead(), accepted);
         if let Err(cause) = store.present(&wall) {
             return Err(Failure::Message(format!(
@@ -202,7 +202,6 @@ impl IngestTime {
         Ok(Self { clock, wall: Some(wall) })
     }
 
-    /// The latest time that an event of users may have.
     fn present(&self) -> i64 {
         match self.clock.until {
             // The end itself is excluded.

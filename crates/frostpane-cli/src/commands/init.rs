@@ -2,16 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use frostpane::{Budget, Delta, Epsilon, Keys};
+use frostpane::{Budget, Delta, Epsilon, Keys, Span};
 use frostpane_store::{Begin, Store};
 
 use super::state;
 use crate::events::TextKey;
 use crate::failure::{Failure, Result};
-use crate::settings::{AnyKeys, ColumnArgs, NO_TIME_COLUMN, ReleaseRequest, RequestArgs, TimeArgs};
+use crate::settings::{
+    ColumnArgs, NO_TIME_COLUMN, ReleaseRequest, RequestArgs, RequestedKeys, TimeArgs, check_column,
+};
 use crate::terminal::tell;
 
-/// The delta of a budget by default.
 const DELTA: f64 = 1e-6;
 
 /// Begin a state: a folder that keeps events, panes and the privacy budget from one run to the next.
@@ -65,7 +66,7 @@ pub struct InitArgs {
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
 
-    /// Begin a state that makes the same panes as this one, so that panes can go from one to the other
+    /// Begin a state that makes the same panes as this one, with the same hashes of keys
     #[arg(long, value_name = "DIR")]
     pub like: Option<PathBuf>,
 
@@ -81,7 +82,7 @@ pub fn run(args: &InitArgs) -> Result<()> {
     let file_is_continual = args.request.spec.is_some() && args.request.resolve(true).is_ok();
     let request = args.request.resolve(args.watch || file_is_continual)?;
     let mut request = request.of_users(args.columns.user.is_some(), &clock)?;
-    request.check_column(args.columns.user.is_some())?;
+    check_column(&request.spec, args.columns.user.is_some())?;
     if clock.until.is_some() {
         return Err(Failure::from(
             "--until is where a window ends, but a state goes on: leave it out, and give it to `frostpane ingest`",
@@ -93,8 +94,8 @@ pub fn run(args: &InitArgs) -> Result<()> {
         return Ok(());
     }
     match request.keys()? {
-        AnyKeys::Bytes(keys) => create(args, &request, keys),
-        AnyKeys::Integers(keys) => create(args, &request, keys),
+        RequestedKeys::Bytes(keys) => create(args, &request, keys),
+        RequestedKeys::Integers(keys) => create(args, &request, keys),
     }
 }
 
@@ -121,7 +122,7 @@ fn begin(args: &InitArgs) -> Result<Begin> {
 }
 
 fn create<K: TextKey>(args: &InitArgs, request: &ReleaseRequest, keys: Keys<K>) -> Result<()> {
-    if request.by_clock() && args.columns.time.is_none() {
+    if let (Span::Clock(_), None) = (request.longest(), &args.columns.time) {
         return Err(Failure::Message(NO_TIME_COLUMN.to_owned()));
     }
     let spec = request.builder(keys.clone()).spec()?;

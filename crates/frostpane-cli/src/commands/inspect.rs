@@ -1,6 +1,6 @@
 //! `frostpane inspect`: the settings of a state and how far it has come.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use frostpane_store::{ChainHead, Header, Summary};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::state::tell_in_use;
 use crate::failure::{Failure, Result};
-use crate::terminal::write_json;
+use crate::terminal::print;
 
 /// Show the settings of a state and how far it has come, but none of its data.
 ///
@@ -36,12 +36,10 @@ pub fn run(args: &InspectArgs) -> Result<()> {
     if in_use {
         tell_in_use();
     }
-    let mut out = io::stdout().lock();
-    let info = StateInfo { header: &header, history: &head };
-    if args.json {
-        write_json(&mut out, &info)?;
-        return Ok(());
-    }
+    print(args.json, &StateInfo { header: &header, history: &head }, |out, _| write(out, &header, &head))
+}
+
+fn write(out: &mut impl Write, header: &Header, head: &ChainHead) -> Result<()> {
     writeln!(out, "format {}, state {}", header.format, header.store)?;
     writeln!(out, "history of {} records, of which the last has the mark {}", head.generation, head.mark)?;
     match &header.witness {
@@ -49,6 +47,5 @@ pub fn run(args: &InspectArgs) -> Result<()> {
         None => writeln!(out, "no witness: a restored copy would not be noticed")?,
     }
     let spec = toml::to_string(&header.spec).map_err(|cause| Failure::Message(cause.to_string()))?;
-    write!(out, "\n{spec}")?;
-    Ok(())
+    Ok(write!(out, "\n{spec}")?)
 }

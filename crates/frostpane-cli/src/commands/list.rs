@@ -6,7 +6,6 @@ use frostpane::{HeavyHitters, Key, Keys, Release};
 use frostpane_render::{WindowLabel, csv, table, together};
 
 use super::notes::{self, EventTally};
-use crate::args::{OUTPUT, OutputArgs};
 use crate::events::TextKey;
 use crate::events::batch::EventBatch;
 use crate::events::feed::feed;
@@ -14,11 +13,13 @@ use crate::events::order_check::OrderCheck;
 use crate::events::time_filter::TimeFilter;
 use crate::events::window_end::WindowEnd;
 use crate::failure::Result;
+use crate::output::{OUTPUT, OutputArgs};
 use crate::screen::{Screen, rows_on_a_terminal};
-use crate::settings::{AnyKeys, InputArgs, ReleaseRequest, RequestArgs, TimeArgs, TimeSettings};
+use crate::settings::{
+    InputArgs, ReleaseRequest, RequestArgs, RequestedKeys, TimeArgs, TimeSettings, check_column,
+};
 use crate::terminal::progress::Progress;
 use crate::terminal::{tell, warn, write_json};
-use crate::{guarantee, report};
 use frostpane_events::{EventRef, Source};
 
 /// List the heavy hitters at the end of a stream.
@@ -84,8 +85,8 @@ pub fn run(args: &ListArgs) -> Result<()> {
         return Ok(());
     }
     match request.keys()? {
-        AnyKeys::Bytes(keys) => list(args, clock, &request, keys),
-        AnyKeys::Integers(keys) => list(args, clock, &request, keys),
+        RequestedKeys::Bytes(keys) => list(args, clock, &request, keys),
+        RequestedKeys::Integers(keys) => list(args, clock, &request, keys),
     }
 }
 
@@ -95,7 +96,7 @@ fn list<K: TextKey>(
     request: &ReleaseRequest,
     keys: Keys<K>,
 ) -> Result<()> {
-    request.check_column(args.input.has_users())?;
+    check_column(&request.spec, args.input.has_users())?;
     let schema = args.input.schema(request.longest(), &clock.timezone)?;
     let source = || Ok(Source::new(&args.input.files, schema.clone())?);
     args.output.check(&[source()?.files(), request.files()].concat())?;
@@ -113,7 +114,7 @@ fn list<K: TextKey>(
         releases.push((window.label(), release));
     }
     if request.is_of_users() {
-        notes::tell_of_bounds(hitters.tally().beyond_bounds, hitters.tally().offered);
+        notes::tell_of_bounds(hitters.tally());
         if hitters.tally().offered == 0 {
             notes::tell_of_empty_window(&counted.filter);
         }
@@ -125,13 +126,12 @@ fn list<K: TextKey>(
     let warnings = notes::warnings_of(request, &releases, counted.filter.first());
     length.into_iter().chain(warnings).for_each(warn);
     publish(args, &releases)?;
-    counted.tally.check_keys(request.is_of_users(), &args.input)
+    counted.tally.check_keys(&args.input)
 }
 
 struct CountedEvents {
     tally: EventTally,
     filter: TimeFilter,
-    /// The mean length of keys.
     key_bytes: u64,
 }
 
@@ -140,21 +140,21 @@ fn count<K: TextKey>(
     end: &WindowEnd,
     mut source: Source,
 ) -> Result<CountedEvents> {
-    let by_clock = end.request.by_clock();
+    let (window, by_clock) = (end.request.longest(), end.request.by_clock());
     let mut progress = Progress::new(&source);
-    let mut order = OrderCheck::default();
-    let mut filter = TimeFilter::new(&end.clock);
+    let mut order = OrderCheck::of(window);
+    let mut filter = TimeFilter::new(&end.clock, window);
     let (mut keys, mut bytes) = (0, 0);
     let admit = |event: EventRef<'_>| {
         if let Some(key) = event.key {
             keys += 1;
             bytes += key.len() as u64;
         }
-        if !by_clock {
+        if let Some(order) = &mut order {
             order.see(event);
         }
         progress.step();
-        !by_clock || filter.admits(event.time)
+        filter.admits(event.time)
     };
     feed(&mut source, admit, |batch: &EventBatch| {
         let events = batch.events().map(|event| event.timed(by_clock));
@@ -162,15 +162,8 @@ fn count<K: TextKey>(
     })?;
     let events = progress.finish();
     end.check(events)?;
-    order.warning().into_iter().for_each(warn);
-    let tally = EventTally {
-        events,
-        set_aside: filter.set_aside(),
-        late: hitters.tally().late,
-        without_user: hitters.tally().without_user,
-        without_key: hitters.tally().without_key,
-        looked_at: events - filter.set_aside() - hitters.tally().without_user,
-    };
+    order.and_then(|order| order.warning()).into_iter().for_each(warn);
+    let tally = EventTally::new(end.request.spec.unit, events, &filter, hitters.tally());
     tally.tell(&source, &filter);
     Ok(CountedEvents { tally, filter, key_bytes: bytes.div_ceil(u64::max(keys, 1)) })
 }
@@ -178,14 +171,11 @@ fn count<K: TextKey>(
 /// Writes the releases to all outputs. Files are written even if nobody reads the rest: the budget is spent.
 fn publish<K: Key>(args: &ListArgs, releases: &[(WindowLabel, Release<K>)]) -> Result<()> {
     let written = write(args, releases);
-    if let Some(file) = &args.output.guarantee {
-        guarantee::save(file, releases)?;
-        tell(format_args!("the guarantee is in {}", file.display()));
-    }
-    if let Some(file) = &args.output.report {
-        let (windows, releases): (Vec<_>, Vec<_>) = releases.iter().cloned().unzip();
-        report::save(file, &releases, &windows, &args.output.about)?;
-        tell(format_args!("the report is in {}", file.display()));
+    args.output.save_guarantee(releases)?;
+    let (windows, lists): (Vec<_>, Vec<_>) = releases.iter().cloned().unzip();
+    args.output.save_report(&lists, &windows)?;
+    for (what, file) in args.output.files() {
+        tell(format_args!("the {what} is in {}", file.display()));
     }
     written
 }

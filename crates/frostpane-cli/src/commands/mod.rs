@@ -37,8 +37,6 @@ pub enum Command {
     Inspect(inspect::InspectArgs),
     Check(check::CheckArgs),
     Compact(compact::CompactArgs),
-    Export(transfer::ExportArgs),
-    Import(transfer::ImportArgs),
     Forget(transfer::ForgetArgs),
     Restore(transfer::RestoreArgs),
     Compare(compare::CompareArgs),
@@ -54,7 +52,6 @@ pub enum Command {
     },
 }
 
-/// Runs a command on a state, with the type of its keys.
 macro_rules! with_keys_of {
     ($dir:expr, $module:ident::$command:ident($($argument:expr),*)) => {
         match Header::read($dir)?.keys {
@@ -84,8 +81,6 @@ impl Command {
             Command::Inspect(args) => inspect::run(args),
             Command::Check(args) => check::run(args),
             Command::Compact(args) => with_keys_of!(&args.dir, compact::run(args)),
-            Command::Export(args) => with_keys_of!(&args.dir, transfer::export(args)),
-            Command::Import(args) => with_keys_of!(&args.dir, transfer::import(args)),
             Command::Forget(args) => with_keys_of!(&args.dir, transfer::forget(args)),
             Command::Restore(args) => with_keys_of!(&args.dir, transfer::restore(args)),
             Command::Compare(args) => compare::run(args),

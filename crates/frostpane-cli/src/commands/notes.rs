@@ -1,6 +1,6 @@
 //! Notes on events for the operator alone, on standard error: they are not private.
 
-use frostpane::{Builder, Cost, Edge, Key, Release};
+use frostpane::{Builder, Cost, Edge, Key, Release, Tally, Unit};
 use frostpane_render::{Warning, WindowLabel, megabytes};
 use jiff::Timestamp;
 
@@ -13,30 +13,41 @@ use crate::settings::{InputArgs, ReleaseRequest};
 use crate::terminal::{tell, warn};
 use frostpane_events::Source;
 
-/// Numbers of events, by what became of them.
 pub struct EventTally {
-    pub events: u64,
+    unit: Unit,
+    events: u64,
     /// Events with a time that cannot be.
-    pub set_aside: u64,
-    pub late: u64,
-    pub without_user: u64,
-    pub without_key: u64,
+    set_aside: u64,
+    counted: Tally,
     /// Events whose key was looked at.
     pub looked_at: u64,
 }
 
 impl EventTally {
+    pub fn new(unit: Unit, events: u64, filter: &TimeFilter, counted: Tally) -> Self {
+        let set_aside = filter.set_aside();
+        let looked_at = (events - set_aside).saturating_sub(counted.without_user);
+        Self { unit, events, set_aside, counted, looked_at }
+    }
+
     pub fn tell(&self, source: &Source, filter: &TimeFilter) {
         read_notes(source).into_iter().for_each(tell);
         filter.note().into_iter().for_each(tell);
         self.users_note().into_iter().for_each(tell);
-        let without_key = if self.lacks_keys() { 0 } else { self.without_key };
-        let notes = Warning::of_events(self.events, self.late, without_key);
+        let without_key = if self.lacks_keys() { 0 } else { self.counted.without_key };
+        let notes = Warning::of_events(self.events, self.counted.late, without_key);
         notes.into_iter().for_each(tell);
+        if self.counted.ahead > 0 {
+            tell(format_args!(
+                "{} of {} events were ahead of the clock and were left out: is the clock of their source right?",
+                grouped(self.counted.ahead),
+                grouped(self.events)
+            ));
+        }
     }
 
     fn users_note(&self) -> Option<String> {
-        let (events, are) = match self.without_user {
+        let (events, are) = match self.counted.without_user {
             0 => return None,
             1 => ("1 event has".to_owned(), "is"),
             events => (format!("{} events have", grouped(events)), "are"),
@@ -48,7 +59,7 @@ impl EventTally {
 
     /// True if there were keys to look at, and none of them counts.
     fn lacks_keys(&self) -> bool {
-        self.looked_at > 0 && self.without_key == self.looked_at
+        self.looked_at > 0 && self.counted.without_key == self.looked_at
     }
 
     /// Refuses a stream without events. Numbers of events are public, and so is that there are none.
@@ -62,17 +73,17 @@ impl EventTally {
 
     /// Fails if no event had a key that counts. Where users are protected, the exit code does not tell: it is
     /// said here.
-    pub fn check_keys(&self, of_users: bool, input: &InputArgs) -> Result<()> {
-        match (of_users, self.lacks_keys()) {
-            (true, _) if self.events == 0 => {
+    pub fn check_keys(&self, input: &InputArgs) -> Result<()> {
+        match (self.unit, self.lacks_keys()) {
+            (Unit::User(_), _) if self.events == 0 => {
                 warn("there was no event, so the list is of nobody: are these the right files?");
             }
-            (true, true) => {
+            (Unit::User(_), true) => {
                 warn(
                     "none of the events of users has a key that counts, so the list is of nobody: is --key right, and --keys?",
                 );
             }
-            (false, true) => return Err(no_keys(input)),
+            (_, true) => return Err(no_keys(input)),
             (_, false) => {}
         }
         Ok(())
@@ -87,13 +98,14 @@ fn no_keys(input: &InputArgs) -> Failure {
     Failure::NoKeys(format!("the list is empty because none of the events has a key that counts: {key}"))
 }
 
-pub fn tell_of_bounds(beyond: u64, offered: u64) {
-    if beyond > 0 {
+pub fn tell_of_bounds(counted: Tally) {
+    let Tally { beyond_bounds, offered, .. } = counted;
+    if beyond_bounds > 0 {
         tell(format_args!(
             "{} of the {} events of people in the window were beyond what they may contribute, and are not \
              counted: --per-user and --per-key say how much that is (these numbers are for you, not for \
              publication)",
-            grouped(beyond),
+            grouped(beyond_bounds),
             grouped(offered)
         ));
     }

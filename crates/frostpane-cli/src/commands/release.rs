@@ -4,17 +4,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use frostpane::Span;
-use frostpane_render::renderings;
+use frostpane_render::{UnitWords, renderings};
 use frostpane_store::{DryRun, Renderings, Store};
 use jiff::Timestamp;
 
-use super::budget::pane_of;
 use super::state;
-use crate::args::OutputArgs;
-use crate::atomic_file::AtomicFile;
 use crate::events::TextKey;
 use crate::failure::{Failure, Result};
-use crate::report;
+use crate::output::{OutputArgs, this_minute};
+use crate::output_file::OutputFile;
 use crate::terminal::tell;
 
 /// Release the frequent keys of a window that ends where the state has come to.
@@ -57,7 +55,7 @@ pub fn run<K: TextKey>(args: &ReleaseArgs) -> Result<()> {
     let id = args.id.clone().unwrap_or_else(|| Timestamp::now().to_string());
     let mut failure = None;
     let released = store.release_in_forms(&id, window, |release| {
-        renderings(window, release, &output.about.info(), report::this_minute()).unwrap_or_else(|cause| {
+        renderings(window, release, &output.page_info(), this_minute()).unwrap_or_else(|cause| {
             failure = Some(cause);
             Renderings::new()
         })
@@ -79,9 +77,9 @@ pub fn run<K: TextKey>(args: &ReleaseArgs) -> Result<()> {
             "the process that made it ended before it was written in other forms: it can be had as JSON, with --json",
         );
     }
-    for (file, form) in [(&output.guarantee, "guarantee"), (&output.report, "report")] {
-        if let (Some(file), Some(text)) = (file, released.forms.get(form)) {
-            AtomicFile::write_all(form, file, text.as_bytes())?;
+    for (form, file) in output.files() {
+        if let Some(text) = released.forms.get(form) {
+            OutputFile::write(form, file, |out| out.write_all(text.as_bytes()))?;
             tell(format_args!("the {form} is in {}", file.display()));
         }
     }
@@ -105,7 +103,7 @@ fn dry_run<K: TextKey>(store: &Store<K>, window: Span) -> Result<()> {
         out,
         "A release of {window} would charge {charge} to {} {}s from {} on. {left} more would fit after it.",
         to - from,
-        pane_of(&store.header().spec),
+        UnitWords::of(store.header().spec.unit).pane,
         store.moment(store.stream().begins(from)),
     )?;
     Ok(())

@@ -10,9 +10,7 @@ use super::merge::merge;
 use crate::failure::{Failure, Result};
 use frostpane_events::{EventRef, Source};
 
-/// Events that are handed over together.
 pub trait Gather: Default + Send {
-    /// Full batches that may wait to be counted.
     const WAITING: usize;
 
     fn push(&mut self, event: EventRef<'_>);

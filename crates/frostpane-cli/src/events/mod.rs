@@ -17,12 +17,9 @@ use frostpane_store::StoredKey;
 use crate::failure::Result;
 use frostpane_events::{EventRef, Source};
 
-/// A key that can be read from text.
 pub trait TextKey: StoredKey {
-    /// The key that the text stands for, if it stands for one.
     fn parse(text: &[u8]) -> Option<Self::Ref<'_>>;
 
-    /// The event with that key.
     #[inline]
     fn event(event: EventRef<'_>) -> frostpane::Event<'_, Self> {
         frostpane::Event { time: event.time, key: event.key.and_then(Self::parse), user: event.user }
@@ -43,7 +40,6 @@ impl TextKey for u64 {
     }
 }
 
-/// The lines of a file of keys.
 pub fn read_keys(file: &Path) -> Result<Vec<Bytes>> {
     let mut keys = Vec::new();
     Source::lines(file)?.for_each(|line| -> Result<()> {

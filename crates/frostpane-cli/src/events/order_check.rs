@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
+use frostpane::Span;
 use frostpane_render::Warning;
 
 use frostpane_events::EventRef;
@@ -40,6 +41,14 @@ pub struct OrderCheck {
 }
 
 impl OrderCheck {
+    /// A check of events in windows by count.
+    pub fn of(window: Span) -> Option<Self> {
+        match window {
+            Span::Events(_) => Some(Self::default()),
+            Span::Clock(_) => None,
+        }
+    }
+
     #[inline]
     pub fn see(&mut self, event: EventRef<'_>) {
         let place = self.events % STRIDE;
@@ -68,7 +77,6 @@ impl OrderCheck {
         self.last.extend_from_slice(key);
     }
 
-    /// The warning for the operator, once all events were seen.
     pub fn warning(&self) -> Option<Warning> {
         if self.neighbours.go_one_way(ONE_AGAINST, ONE_AGAINST) {
             Some(Warning::sorted())

@@ -4,7 +4,6 @@ use frostpane_events::{ReadReport, Schema, Source};
 
 use crate::settings::values::grouped;
 
-/// Notes about the events, once they are read.
 pub fn read_notes(source: &Source) -> Vec<String> {
     let (report, schema) = (source.report(), source.schema());
     let notes = [

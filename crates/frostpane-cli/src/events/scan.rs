@@ -16,18 +16,18 @@ use crate::terminal::progress::Progress;
 pub const NOT_RELEASED: &str = "nothing was released, and no file was written";
 
 pub struct Scan {
-    pub events: u64,
+    window: Span,
+    events: u64,
     /// About how many of the events lie in the window.
     pub within: u64,
     latest: Option<i64>,
-    /// True if all times are midnights.
     days: bool,
 }
 
 impl Scan {
     pub fn new(mut source: Source, clock: &TimeSettings, window: Span) -> Result<Self> {
         let mut progress = Progress::new(&source);
-        let (mut gate, mut recent) = (TimeFilter::new(clock), Recent::new(window));
+        let (mut gate, mut recent) = (TimeFilter::new(clock, window), Recent::new(window));
         let mut days = true;
         source.for_each(|event| -> Result<()> {
             progress.step();
@@ -39,6 +39,7 @@ impl Scan {
         })?;
         let events = progress.finish();
         Ok(Self {
+            window,
             events,
             within: match window {
                 Span::Events(length) => length.min(events),
@@ -50,10 +51,10 @@ impl Scan {
     }
 
     /// The first moment, or the first number, after all events.
-    pub fn end(&self, by_clock: bool, clock: &TimeSettings) -> Result<Edge> {
-        if !by_clock {
+    pub fn end(&self, clock: &TimeSettings) -> Result<Edge> {
+        let Span::Clock(_) = self.window else {
             return Ok(Edge::Event(self.events));
-        }
+        };
         if self.events == 0 {
             return Err(no_events());
         }

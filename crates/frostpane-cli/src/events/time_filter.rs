@@ -1,5 +1,6 @@
 //! Sets aside events whose time cannot be: they move no window.
 
+use frostpane::Span;
 use jiff::Timestamp;
 
 use crate::settings::TimeSettings;
@@ -8,22 +9,32 @@ use crate::settings::values::{grouped, spoken};
 /// Admits events before the end of the windows, if that is known, and else not too far in the future.
 pub struct TimeFilter {
     clock: TimeSettings,
-    limit: i64,
+    /// `None` where no time is judged.
+    limit: Option<i64>,
     set_aside: u64,
     first: Option<i64>,
     latest: Option<i64>,
 }
 
 impl TimeFilter {
-    pub fn new(clock: &TimeSettings) -> Self {
-        Self { clock: clock.clone(), limit: clock.limit(), set_aside: 0, first: None, latest: None }
+    /// Windows by count admit any time.
+    pub fn new(clock: &TimeSettings, window: Span) -> Self {
+        let limit = match window {
+            Span::Events(_) => None,
+            Span::Clock(_) => Some(clock.limit()),
+        };
+        Self { limit, ..Self::open(clock) }
+    }
+
+    pub fn open(clock: &TimeSettings) -> Self {
+        Self { clock: clock.clone(), limit: None, set_aside: 0, first: None, latest: None }
     }
 
     /// True if an event may have this time; one without a time is not judged here.
     #[inline]
     pub fn admits(&mut self, time: Option<i64>) -> bool {
-        let Some(time) = time else { return true };
-        if time >= self.limit && !self.is_past_by_now(time) {
+        let (Some(time), Some(limit)) = (time, self.limit) else { return true };
+        if time >= limit && !self.is_past_by_now(time) {
             self.set_aside += 1;
             return false;
         }
@@ -35,15 +46,15 @@ impl TimeFilter {
     /// Looks at the clock again, which has gone on.
     #[cold]
     fn is_past_by_now(&mut self, time: i64) -> bool {
-        self.limit = self.clock.limit();
-        time < self.limit
+        let limit = self.clock.limit();
+        self.limit = Some(limit);
+        time < limit
     }
 
     pub fn set_aside(&self) -> u64 {
         self.set_aside
     }
 
-    /// The time of the earliest event that was admitted.
     pub fn first(&self) -> Option<i64> {
         self.first
     }
@@ -52,7 +63,6 @@ impl TimeFilter {
         self.latest
     }
 
-    /// The number of events set aside, for the operator.
     pub fn note(&self) -> Option<String> {
         let (events, were) = match self.set_aside {
             0 => return None,

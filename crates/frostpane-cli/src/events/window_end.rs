@@ -44,7 +44,7 @@ impl WindowEnd {
         // What is wrong with the request is said before a long look at the files.
         request.builder(keys.clone()).decided()?;
         let scan = Scan::new(source()?.quietly(), &clock, request.longest())?;
-        let end = scan.end(request.by_clock(), &clock)?;
+        let end = scan.end(&clock)?;
         let request = request.ending(end, &clock)?;
         Ok(Self {
             request: with_fewer_cuts(request, scan.within, |request| request.builder(keys.clone())),

@@ -77,7 +77,6 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
-    /// True if a column or a group names the user of each event.
     pub fn has_users(&self) -> bool {
         self.columns.user.is_some() || self.user_group().is_some()
     }

@@ -7,7 +7,7 @@ mod users;
 pub mod values;
 
 pub use input::{ColumnArgs, InputArgs, NO_TIME_COLUMN};
-pub use request::{AnyKeys, ContinualArgs, NormArg, ReleaseRequest, RequestArgs, check_column};
+pub use request::{ContinualArgs, NormArg, ReleaseRequest, RequestArgs, RequestedKeys, check_column};
 pub use time::{TimeArgs, TimeSettings};
 pub use users::protect_users;
 pub use values::WindowArg;

@@ -155,7 +155,6 @@ impl From<PolicyArg> for Option<Policy> {
     }
 }
 
-/// The validated settings of a release.
 #[derive(Clone)]
 pub struct ReleaseRequest {
     pub spec: Spec,
@@ -164,12 +163,10 @@ pub struct ReleaseRequest {
     /// False if the window is the default.
     pub windows_given: bool,
     print: Option<SpecFormat>,
-    /// The file of the specification.
     file: Option<PathBuf>,
 }
 
 impl RequestArgs {
-    /// For single releases, or for continual release.
     pub fn resolve(&self, continual: bool) -> Result<ReleaseRequest> {
         let file = self.spec.as_deref().map(read_spec).transpose()?;
         let from_file = file.is_some();
@@ -238,22 +235,21 @@ impl RequestArgs {
     }
 }
 
-pub enum AnyKeys {
+pub enum RequestedKeys {
     Bytes(Keys<Bytes>),
     Integers(Keys<u64>),
 }
 
 impl ReleaseRequest {
-    /// The keys that may be listed.
-    pub fn keys(&self) -> Result<AnyKeys> {
+    pub fn keys(&self) -> Result<RequestedKeys> {
         Ok(match &self.spec.keys {
-            KeySpec::Range(range) => AnyKeys::Integers(Keys::range(range.clone())?),
-            KeySpec::File(file) => AnyKeys::Bytes(Keys::list(read_keys(file)?)?),
+            KeySpec::Range(range) => RequestedKeys::Integers(Keys::range(range.clone())?),
+            KeySpec::File(file) => RequestedKeys::Bytes(Keys::list(read_keys(file)?)?),
             KeySpec::List(keys) => {
                 let bytes = keys.iter().map(|key| Bytes::from(key.as_bytes()));
-                AnyKeys::Bytes(Keys::list(bytes)?)
+                RequestedKeys::Bytes(Keys::list(bytes)?)
             }
-            _ => AnyKeys::Bytes(Keys::open()),
+            _ => RequestedKeys::Bytes(Keys::open()),
         })
     }
 
@@ -269,7 +265,7 @@ impl ReleaseRequest {
             Some(until) if clock.until.is_none() => return self.end(&clock.clone().ending(until)),
             _ => {}
         }
-        if !self.by_clock() && clock.until.is_some() {
+        if let (Span::Events(_), Some(_)) = (self.longest(), clock.until) {
             return Err(Failure::from(
                 "--until is for windows by time: give the window as a time such as 7d, and --time",
             ));
@@ -297,12 +293,6 @@ impl ReleaseRequest {
         Ok(self)
     }
 
-    /// Refuses to protect users if nothing says whose an event is.
-    pub fn check_column(&self, has_column: bool) -> Result<()> {
-        check_column(&self.spec, has_column)
-    }
-
-    /// True if users are protected, and not single events.
     pub fn is_of_users(&self) -> bool {
         self.spec.unit.is_user()
     }
@@ -313,7 +303,6 @@ impl ReleaseRequest {
         self
     }
 
-    /// With windows that end here.
     pub fn ending(mut self, end: Edge, clock: &TimeSettings) -> Result<Self> {
         if let Edge::Instant(end) = end {
             for window in &mut self.windows {
@@ -335,8 +324,8 @@ impl ReleaseRequest {
             return Ok(false);
         };
         let mut spec = match self.keys()? {
-            AnyKeys::Bytes(keys) => self.builder(keys).spec()?,
-            AnyKeys::Integers(keys) => self.builder(keys).spec()?,
+            RequestedKeys::Bytes(keys) => self.builder(keys).spec()?,
+            RequestedKeys::Integers(keys) => self.builder(keys).spec()?,
         };
         // The best choice for a single release depends on where its events come from: what was left open
         // stays open.
@@ -353,7 +342,6 @@ impl ReleaseRequest {
         Ok(true)
     }
 
-    /// The files that it was read from.
     pub fn files(&self) -> Vec<&Path> {
         let keys = match &self.spec.keys {
             KeySpec::File(file) => Some(file.as_path()),

@@ -36,7 +36,6 @@ pub struct TimeArgs {
 #[derive(Clone)]
 pub struct TimeSettings {
     pub timezone: TimeZone,
-    /// The end of windows, if that was given.
     pub until: Option<Timestamp>,
     now: Timestamp,
     ahead: Duration,
@@ -55,12 +54,10 @@ impl TimeArgs {
 }
 
 impl TimeSettings {
-    /// The time that an option gives.
     pub fn moment(&self, option: &str, text: &str) -> Result<Timestamp> {
         moment(option, text, &self.timezone)
     }
 
-    /// With windows that end here.
     pub fn ending(self, end: Edge) -> Self {
         match end {
             Edge::Instant(end) => Self { until: Some(end), ..self },
@@ -90,7 +87,6 @@ impl TimeSettings {
         micros <= self.until.unwrap_or_else(Timestamp::now).as_microsecond()
     }
 
-    /// The end of a window that names days.
     pub fn end_of(&self, asked: &WindowArg) -> Result<Option<Timestamp>> {
         let until = self.until.unwrap_or(self.now);
         Ok(match asked.days {
@@ -120,7 +116,6 @@ impl TimeSettings {
             .is_ok_and(|time| self.midnight(time, 0).is_ok_and(|midnight| midnight == time))
     }
 
-    /// The first midnight after a moment.
     pub fn next_midnight(&self, moment: Timestamp) -> Result<Timestamp> {
         let tomorrow = moment.to_zoned(self.timezone.clone()).tomorrow();
         let midnight = tomorrow.and_then(|tomorrow| tomorrow.start_of_day());
@@ -138,7 +133,6 @@ impl TimeSettings {
     }
 }
 
-/// Rounds up to a whole second.
 pub fn whole_second(moment: Timestamp) -> Timestamp {
     let micros = moment.as_microsecond();
     let second = micros.div_euclid(1_000_000) + i64::from(micros.rem_euclid(1_000_000) > 0);

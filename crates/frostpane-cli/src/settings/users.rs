@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use frostpane::{Bounds, Ratio, Span, Spec, Unit};
+use frostpane::{Ratio, Span, Spec, Unit};
 use jiff::tz::TimeZone;
 
 use super::values::{duration, number};
@@ -32,16 +32,9 @@ pub struct UserArgs {
 }
 
 impl UserArgs {
-    fn are_given(&self) -> bool {
-        self.per_user.is_some()
-            || self.per_key.is_some()
-            || self.epoch.is_some()
-            || self.sample_users.is_some()
-    }
-
     /// Options take precedence over the specification.
     pub fn apply(&self, spec: &mut Spec) {
-        if !self.are_given() {
+        if let Self { per_user: None, per_key: None, epoch: None, sample_users: None } = self {
             return;
         }
         let bound = |given: Option<u64>| given.map(|given| u32::try_from(given).unwrap_or(u32::MAX));
@@ -56,9 +49,7 @@ impl UserArgs {
 
 /// Protects users, by default with the usual bounds.
 pub fn protect_users(spec: &mut Spec) {
-    if spec.unit == Unit::Event {
-        spec.unit = Unit::User(Bounds::default());
-    }
+    spec.unit = Unit::User(spec.unit.bounds().unwrap_or_default());
 }
 
 /// Begins epochs by the clock of a zone.

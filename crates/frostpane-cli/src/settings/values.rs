@@ -7,7 +7,6 @@ use frostpane::{Error, Span};
 use frostpane_render::WindowLabel;
 pub use frostpane_render::{grouped, plain, spoken};
 
-/// A window as it was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowArg {
     pub text: String,

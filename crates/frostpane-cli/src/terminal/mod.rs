@@ -4,10 +4,13 @@ pub mod interrupt;
 pub mod progress;
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
+
+use crate::failure::Result;
+use crate::screen::Screen;
 
 /// Writes a message for the operator to standard error. A reader that has gone is no reason to stop.
 pub fn tell(message: impl Display) {
@@ -22,6 +25,23 @@ pub fn warn(warning: impl Display) {
 pub fn write_json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     writeln!(out)
+}
+
+/// Writes to standard output: a value as JSON, or a text.
+pub fn print(
+    as_json: bool,
+    value: &impl Serialize,
+    text: impl FnOnce(&mut BufWriter<StdoutLock<'static>>, &Screen) -> Result<()>,
+) -> Result<()> {
+    let stdout = io::stdout().lock();
+    let screen = Screen::of(&stdout);
+    let mut out = BufWriter::new(stdout);
+    if as_json {
+        write_json(&mut out, value)?;
+    } else {
+        text(&mut out, &screen)?;
+    }
+    Ok(out.flush()?)
 }
 
 /// Locks a mutex also after a panic: the operator is told of that one.

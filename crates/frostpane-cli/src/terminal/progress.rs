@@ -60,7 +60,6 @@ pub fn bar_line(share: f64, words: &str) -> String {
     format!("{bar:·<BAR_WIDTH$}  {words}")
 }
 
-/// Counts the events of a source, and shows how many were read.
 pub struct Progress {
     total_bytes: Option<u64>,
     bytes_read: Rc<Cell<u64>>,

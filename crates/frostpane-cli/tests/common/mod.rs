@@ -143,3 +143,9 @@ pub fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
+
+/// The releases that a page holds.
+pub fn page_data(page: &str) -> Vec<Value> {
+    let (_, data) = page.split_once("id=\"frostpane-releases\">").unwrap();
+    serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
+}

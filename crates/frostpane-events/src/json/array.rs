@@ -9,10 +9,9 @@ use serde_json::value::RawValue;
 use super::{Names, Objects};
 use crate::error::{Halt, Result};
 use crate::schema::ColumnSelection;
-use crate::sink::{EventSink, Fault};
+use crate::sink::{EventFault, EventSink};
 
-/// Reads an array of objects. One that does not end, or is none, is refused as a whole: nobody knows how many
-/// events it has.
+/// Reads an array of objects. One that does not end is refused: nobody knows how many events it has.
 pub fn read_array(body: &[u8], selection: &ColumnSelection, sink: &mut EventSink<'_>) -> Result<()> {
     let names = Names::of(selection);
     let readable = readable(body);
@@ -28,7 +27,7 @@ pub fn read_array(body: &[u8], selection: &ColumnSelection, sink: &mut EventSink
     let read = json.deserialize_seq(elements).and_then(|()| json.end());
     match (halt, read) {
         (Some(halt), _) => Err(halt),
-        (None, Err(cause)) => Err(sink.invalid(cause.line() as u64, Fault::NoArray).into()),
+        (None, Err(cause)) => Err(sink.invalid(cause.line() as u64, EventFault::NoArray).into()),
         (None, Ok(())) => Ok(()),
     }
 }

@@ -31,7 +31,6 @@ impl<'p> Paths<'p> {
     }
 }
 
-/// The values at the paths, as they are written.
 #[derive(Default)]
 pub struct JsonFields<'a> {
     pub key: Option<&'a str>,
@@ -52,7 +51,6 @@ pub fn find<'a>(object: &'a [u8], paths: Paths<'_>) -> (JsonFields<'a>, bool) {
     (found, whole)
 }
 
-/// Walks through an object to the ends of the paths.
 struct Walk<'p, 'f, 'a> {
     paths: Paths<'p>,
     found: &'f mut JsonFields<'a>,

@@ -10,7 +10,6 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use super::error::damaged;
 use super::runs::Runs;
 
-/// Cells that are looked up at once.
 const BATCH: usize = 1 << 11;
 
 /// The cells of a column, from the top down. Holds one page and the dictionary.
@@ -42,10 +41,9 @@ enum Values {
 
 struct Dictionary {
     bytes: Bytes,
-    spans: Vec<Span>,
+    spans: Vec<ByteSpan>,
 }
 
-/// Cells that have been looked up.
 #[derive(Default)]
 struct ByteBatch {
     cells: usize,
@@ -53,7 +51,7 @@ struct ByteBatch {
     levels: Vec<u32>,
     /// The places in the dictionary, and in `bytes`, of the cells that are not null.
     places: Vec<u32>,
-    spans: Vec<Span>,
+    spans: Vec<ByteSpan>,
     bytes: Bytes,
     next_cell: usize,
     next_value: usize,
@@ -61,7 +59,7 @@ struct ByteBatch {
 
 /// A page is smaller than 2 GiB.
 #[derive(Clone, Copy)]
-struct Span {
+struct ByteSpan {
     start: u32,
     end: u32,
 }
@@ -73,7 +71,6 @@ impl DataPage {
 }
 
 impl ByteCells {
-    /// Returns true if the pages of a chunk can be read here.
     pub fn can_read(chunk: &ColumnChunkMetaData) -> bool {
         chunk.column_type() == Type::BYTE_ARRAY && chunk.encodings().all(is_known)
     }
@@ -123,7 +120,6 @@ impl ByteCells {
         Ok(batch.cells)
     }
 
-    /// The next cell, unless it is null.
     #[inline]
     pub fn next(&mut self) -> Option<&[u8]> {
         let batch = &mut self.batch;
@@ -137,7 +133,6 @@ impl ByteCells {
         batch.bytes.get(span.start as usize..span.end as usize)
     }
 
-    /// Turns to the next page with cells, if there is one.
     fn next_page(&mut self) -> Result<bool> {
         while self.page.cells == 0 {
             self.page = DataPage::empty();
@@ -171,7 +166,6 @@ impl ByteCells {
         Ok(())
     }
 
-    /// The levels and the values of a page of the first version.
     fn parts(&self, page: Bytes, encoding: Encoding) -> Result<(Bytes, Bytes)> {
         if self.most == 0 {
             return Ok((Bytes::new(), page));
@@ -234,7 +228,6 @@ fn unknown(encoding: Encoding) -> ParquetError {
     ))
 }
 
-/// Bits of a level.
 fn width(most: u32) -> u8 {
     (u32::BITS - most.leading_zeros()) as u8
 }
@@ -248,7 +241,7 @@ fn split(mut bytes: Bytes, length: u32) -> Result<(Bytes, Bytes)> {
 }
 
 /// Appends where so many values stand from a place on, each after its length, and says where they end.
-fn plain(bytes: &[u8], mut next: usize, values: usize, spans: &mut Vec<Span>) -> Result<usize> {
+fn plain(bytes: &[u8], mut next: usize, values: usize, spans: &mut Vec<ByteSpan>) -> Result<usize> {
     for _ in 0..values {
         let (length, rest) = bytes[next..].split_first_chunk().ok_or_else(damaged)?;
         let length = u32::from_le_bytes(*length) as usize;
@@ -257,7 +250,7 @@ fn plain(bytes: &[u8], mut next: usize, values: usize, spans: &mut Vec<Span>) ->
         }
         let start = bytes.len() - rest.len();
         next = start + length;
-        spans.push(Span { start: start as u32, end: next as u32 });
+        spans.push(ByteSpan { start: start as u32, end: next as u32 });
     }
     Ok(next)
 }

@@ -11,12 +11,10 @@ use super::error::{guarded, unreadable};
 use super::logical_type::LogicalType;
 use crate::time::Times;
 
-/// Cells that are held in memory at once.
 const BATCH: usize = 1 << 13;
 const JULIAN_DAY_OF_1970: i128 = 2_440_588;
 const NANOS_PER_DAY: i128 = 86_400_000_000_000;
 
-/// A value as it is stored.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {
     Boolean(bool),
@@ -28,7 +26,6 @@ pub enum Value<'a> {
     Nanos(i128),
 }
 
-/// The cells of a column, from the top down.
 pub struct Cells {
     logical: LogicalType,
     batch: CellReader,
@@ -69,7 +66,6 @@ impl CellReader {
 }
 
 impl Cells {
-    /// The column with this number, from 0.
     pub fn open(group: &dyn RowGroupReader, index: usize, show_input: bool) -> Result<Self, String> {
         let broken = |cause: ParquetError| unreadable(&cause, show_input);
         let chunk = group.metadata().columns().get(index);
@@ -105,7 +101,6 @@ impl Cells {
         Self { logical: LogicalType::of(column), batch }
     }
 
-    /// One value in so many cells.
     pub fn constant(value: &[u8], cells: i64) -> Self {
         Self {
             logical: LogicalType::Plain,
@@ -155,9 +150,7 @@ impl Cells {
 }
 
 trait CellBatch {
-    /// The number of cells at hand.
     fn left(&self) -> usize;
-    /// Reads more cells in place of those before, and says how many.
     fn fill(&mut self) -> Result<usize, ParquetError>;
     fn next(&mut self) -> Option<Value<'_>>;
 }

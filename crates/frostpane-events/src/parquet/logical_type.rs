@@ -16,7 +16,6 @@ use crate::time_format::UnixUnit;
 
 const NANOS_PER_DAY: i128 = 86_400_000_000_000;
 
-/// The type of stored numbers and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogicalType {
     Plain,
@@ -62,8 +61,7 @@ impl LogicalType {
         }
     }
 
-    /// Returns true if a column may hold users: values that are written in one way, whatever the file. A
-    /// fraction is not.
+    /// Returns true if a column may hold users: values, but no fractions, that are written in one way.
     pub fn can_name(column: &ColumnDescriptor) -> bool {
         let is_one = column.max_rep_level() == 0;
         is_one
@@ -166,7 +164,6 @@ fn instant(nanos: i128, text: &mut Vec<u8>) -> io::Result<()> {
     }
 }
 
-/// So many days after the first of 1970.
 fn day(number: i64) -> Result<Date, jiff::Error> {
     date(1970, 1, 1).checked_add(Span::new().try_days(number)?)
 }

@@ -69,7 +69,6 @@ fn check_users(file: &ParquetMetaData, places: ColumnPlaces) -> std::result::Res
     ))
 }
 
-/// Passes over the rows of a file, group by group.
 struct Rows<'a> {
     selection: &'a ColumnSelection,
     places: ColumnPlaces,

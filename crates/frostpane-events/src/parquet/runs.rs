@@ -1,5 +1,4 @@
-//! Whole numbers in runs of equal ones and in packs of eight, as Parquet stores levels and places in a
-//! dictionary.
+//! Whole numbers in runs of equal ones and in packs of eight: Parquet's levels and dictionary places.
 
 use bytes::Bytes;
 use parquet::errors::Result;
@@ -10,15 +9,11 @@ const WIDEST: u8 = 32;
 /// Bits of the number that begins a run and says how long it is.
 const LENGTH_BITS: u32 = 32;
 
-/// Reads the numbers from the front on.
 pub struct Runs {
     bytes: Bytes,
-    /// Bits of a number.
     width: u8,
-    /// The place of the next run.
     next: usize,
     run: Run,
-    /// The number of numbers that are left of the run.
     left: usize,
 }
 

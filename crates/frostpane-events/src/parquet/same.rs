@@ -9,7 +9,7 @@ use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 
 use super::byte_cells::ByteCells;
@@ -20,26 +20,41 @@ const REQUIRED: &str = "message m { required binary key; }";
 const OPTIONAL: &str = "message m { optional binary key; }";
 const NESTED: &str = "message m { optional group a { optional group b { optional binary key; } } }";
 
-/// A file with these row groups; of the cells that are null, every other one is so a level higher.
-pub fn written(schema: &str, groups: &[Vec<Cell>], properties: WriterPropertiesBuilder) -> Bytes {
+/// A file with so many row groups, whose columns `write` writes by the numbers of group and column.
+pub fn written(
+    schema: &str,
+    groups: usize,
+    properties: WriterPropertiesBuilder,
+    write: impl Fn(usize, usize, &mut SerializedColumnWriter<'_>) -> parquet::errors::Result<usize>,
+) -> Bytes {
     let schema = Arc::new(parse_message_type(schema).unwrap());
     let mut bytes = Vec::new();
     let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties.build())).unwrap();
-    for cells in groups {
+    for number in 0..groups {
         let mut group = writer.next_row_group().unwrap();
-        let mut column = group.next_column().unwrap().unwrap();
-        let most = column.typed::<ByteArrayType>().get_descriptor().max_def_level();
-        let null = |row: usize| (most - 1 - row as i16 % 2).max(0);
-        let rows = cells.iter().enumerate();
-        let levels: Vec<i16> =
-            rows.map(|(row, cell)| if cell.is_some() { most } else { null(row) }).collect();
-        let values: Vec<ByteArray> = cells.iter().flatten().cloned().map(ByteArray::from).collect();
-        column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None).unwrap();
-        column.close().unwrap();
+        for index in 0.. {
+            let Some(mut column) = group.next_column().unwrap() else { break };
+            write(number, index, &mut column).unwrap();
+            column.close().unwrap();
+        }
         group.close().unwrap();
     }
     writer.close().unwrap();
     bytes.into()
+}
+
+/// A file with these cells in each group; of those that are null, every other one is so a level higher.
+pub fn with_cells(schema: &str, groups: &[Vec<Cell>], properties: WriterPropertiesBuilder) -> Bytes {
+    written(schema, groups.len(), properties, |group, _, column| {
+        let column = column.typed::<ByteArrayType>();
+        let most = column.get_descriptor().max_def_level();
+        let null = |row: usize| (most - 1 - row as i16 % 2).max(0);
+        let rows = groups[group].iter().enumerate();
+        let levels: Vec<i16> =
+            rows.map(|(row, cell)| if cell.is_some() { most } else { null(row) }).collect();
+        let values: Vec<ByteArray> = groups[group].iter().flatten().cloned().map(ByteArray::from).collect();
+        column.write_batch(&values, Some(&levels), None)
+    })
 }
 
 /// The cells as they are read here, of a file whose chunks must all be fit for it.
@@ -141,7 +156,7 @@ fn writers() -> Vec<WriterPropertiesBuilder> {
 
 fn assert_same(schema: &str, groups: &[Vec<Cell>]) {
     for (index, properties) in writers().into_iter().enumerate() {
-        let file = SerializedFileReader::new(written(schema, groups, properties)).unwrap();
+        let file = SerializedFileReader::new(with_cells(schema, groups, properties)).unwrap();
         let cells = here(&file);
         assert!(cells == groups.concat(), "{schema}, writer {index}");
         assert!(cells == there(&file), "{schema}, writer {index}");
@@ -174,7 +189,7 @@ fn row_groups_have_dictionaries_of_their_own() {
 fn other_encodings_are_left_to_the_crate() {
     let properties =
         WriterProperties::builder().set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BYTE_ARRAY);
-    let file = SerializedFileReader::new(written(REQUIRED, &columns()[3..4], properties)).unwrap();
+    let file = SerializedFileReader::new(with_cells(REQUIRED, &columns()[3..4], properties)).unwrap();
     assert!(!ByteCells::can_read(file.metadata().row_group(0).column(0)));
     assert_eq!(there(&file), columns()[3]);
 }

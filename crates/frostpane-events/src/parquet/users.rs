@@ -1,17 +1,14 @@
 //! Which columns of a Parquet file may hold users, and that they are read in step with the others.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use parquet::data_type::{
-    BoolType, ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, FloatType,
-    Int32Type, Int64Type, Int96, Int96Type,
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
+    FloatType, Int32Type, Int64Type, Int96, Int96Type,
 };
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::parser::parse_message_type;
 
 use super::read;
+use super::same::written;
 use crate::error::{Halt, Result};
 use crate::schema::{Column, ColumnSelection, PathColumns, Schema};
 use crate::testing::{events, text};
@@ -20,29 +17,24 @@ use crate::testing::{events, text};
 const ROWS: usize = 40_000;
 
 /// Keys, each with its user.
-type Rows = Vec<(Option<String>, Option<String>)>;
+type UserRows = Vec<(Option<String>, Option<String>)>;
 
 /// A file with a key in every row, its number, and whatever a user may be.
-fn file(user: &str, write: impl Fn(&mut SerializedColumnWriter<'_>)) -> Bytes {
+fn file<T: DataType>(user: &str, users: &[T::T], levels: [Option<&[i16]>; 2]) -> Bytes {
     let schema = format!("message events {{ required binary key (STRING); {user}; }}");
-    let schema = Arc::new(parse_message_type(&schema).unwrap());
-    let mut bytes = Vec::new();
-    let mut writer =
-        SerializedFileWriter::new(&mut bytes, schema, Arc::new(WriterProperties::new())).unwrap();
-    let mut group = writer.next_row_group().unwrap();
     let keys: Vec<ByteArray> = (0..ROWS).map(|row| row.to_string().into_bytes().into()).collect();
-    let mut column = group.next_column().unwrap().unwrap();
-    column.typed::<ByteArrayType>().write_batch(&keys, None, None).unwrap();
-    column.close().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
-    write(&mut column);
-    column.close().unwrap();
-    group.close().unwrap();
-    writer.close().unwrap();
-    bytes.into()
+    written(&schema, 1, WriterProperties::builder(), |_, index, column| match index {
+        0 => column.typed::<ByteArrayType>().write_batch(&keys, None, None),
+        _ => column.typed::<T>().write_batch(users, levels[0], levels[1]),
+    })
 }
 
-fn rows(file: Bytes, selection: &ColumnSelection) -> Result<Rows> {
+/// A file whose users are all the same.
+fn constant<T: DataType>(user: &str, value: &T::T) -> Bytes {
+    file::<T>(user, &vec![value.clone(); ROWS], [None; 2])
+}
+
+fn rows(file: Bytes, selection: &ColumnSelection) -> Result<UserRows> {
     let (rows, _) = events(&Schema::default(), |sink| read(file, selection, &|_| (), sink));
     Ok(rows?.into_iter().map(|(_, key, user)| (text(key), text(user))).collect())
 }
@@ -67,11 +59,7 @@ fn users_are_text_bytes_and_whole_numbers_as_they_are_written_elsewhere() {
     let some: Vec<ByteArray> = (0..ROWS).filter_map(text).map(|user| user.into_bytes().into()).collect();
     let levels: Vec<i16> = (0..ROWS).map(|row| i16::from(text(row).is_some())).collect();
     for schema in ["optional binary user (STRING)", "optional binary user"] {
-        let written = file(schema, |column| {
-            let column = column.typed::<ByteArrayType>();
-            column.write_batch(&some, Some(&levels), None).unwrap();
-        });
-        assert_users(written, text);
+        assert_users(file::<ByteArrayType>(schema, &some, [Some(&levels), None]), text);
     }
     let numbers: Vec<i64> = (0..ROWS as i64).map(|row| row - 5).collect();
     for (schema, unsigned) in [
@@ -79,59 +67,29 @@ fn users_are_text_bytes_and_whole_numbers_as_they_are_written_elsewhere() {
         ("required int64 user (DECIMAL(18, 0))", false),
         ("required int64 user (INTEGER(64, false))", true),
     ] {
-        let written = file(schema, |column| {
-            let column = column.typed::<Int64Type>();
-            column.write_batch(&numbers, None, None).unwrap();
-        });
-        assert_users(written, |row| {
+        assert_users(file::<Int64Type>(schema, &numbers, [None; 2]), |row| {
             let number = numbers[row];
             Some(if unsigned { (number as u64).to_string() } else { number.to_string() })
         });
     }
     let id: FixedLenByteArray = ByteArray::from((0..16).collect::<Vec<u8>>()).into();
-    let written = file("required fixed_len_byte_array(16) user (UUID)", |column| {
-        let column = column.typed::<FixedLenByteArrayType>();
-        column.write_batch(&vec![id.clone(); ROWS], None, None).unwrap();
-    });
-    assert_users(written, |_| Some("00010203-0405-0607-0809-0a0b0c0d0e0f".to_owned()));
+    let ids = constant::<FixedLenByteArrayType>("required fixed_len_byte_array(16) user (UUID)", &id);
+    assert_users(ids, |_| Some("00010203-0405-0607-0809-0a0b0c0d0e0f".to_owned()));
 }
 
 #[test]
 fn other_columns_of_users_are_refused_for_the_whole_file() {
-    let int64 = |column: &mut SerializedColumnWriter<'_>| {
-        let column = column.typed::<Int64Type>();
-        column.write_batch(&vec![17; ROWS], None, None).unwrap();
-    };
-    let int32 = |column: &mut SerializedColumnWriter<'_>| {
-        let column = column.typed::<Int32Type>();
-        column.write_batch(&vec![17; ROWS], None, None).unwrap();
-    };
+    let levels = [vec![1; ROWS], vec![0; ROWS]];
     let files = [
-        file("required boolean user", |column| {
-            let column = column.typed::<BoolType>();
-            column.write_batch(&vec![true; ROWS], None, None).unwrap();
-        }),
-        file("required float user", |column| {
-            let column = column.typed::<FloatType>();
-            column.write_batch(&vec![17.0; ROWS], None, None).unwrap();
-        }),
-        file("required double user", |column| {
-            let column = column.typed::<DoubleType>();
-            column.write_batch(&vec![17.0; ROWS], None, None).unwrap();
-        }),
-        file("required int96 user", |column| {
-            let column = column.typed::<Int96Type>();
-            column.write_batch(&vec![Int96::new(); ROWS], None, None).unwrap();
-        }),
-        file("required int64 user (TIMESTAMP(MICROS, true))", int64),
-        file("required int64 user (DECIMAL(18, 2))", int64),
-        file("required int64 user (TIME(MICROS, true))", int64),
-        file("required int32 user (DATE)", int32),
-        file("repeated int64 user", |column| {
-            let column = column.typed::<Int64Type>();
-            let levels = [vec![1; ROWS], vec![0; ROWS]];
-            column.write_batch(&vec![17; ROWS], Some(&levels[0]), Some(&levels[1])).unwrap();
-        }),
+        constant::<BoolType>("required boolean user", &true),
+        constant::<FloatType>("required float user", &17.0),
+        constant::<DoubleType>("required double user", &17.0),
+        constant::<Int96Type>("required int96 user", &Int96::new()),
+        constant::<Int64Type>("required int64 user (TIMESTAMP(MICROS, true))", &17),
+        constant::<Int64Type>("required int64 user (DECIMAL(18, 2))", &17),
+        constant::<Int64Type>("required int64 user (TIME(MICROS, true))", &17),
+        constant::<Int32Type>("required int32 user (DATE)", &17),
+        file::<Int64Type>("repeated int64 user", &vec![17; ROWS], [Some(&levels[0]), Some(&levels[1])]),
     ];
     for (number, file) in files.into_iter().enumerate() {
         let Err(Halt::Error(refused)) = rows(file, &selection("user")) else {
@@ -148,12 +106,7 @@ fn other_columns_of_users_are_refused_for_the_whole_file() {
 
 #[test]
 fn a_user_may_stand_in_the_path_and_may_be_the_key() {
-    let numbers = || {
-        file("required int64 user", |column| {
-            let column = column.typed::<Int64Type>();
-            column.write_batch(&vec![17; ROWS], None, None).unwrap();
-        })
-    };
+    let numbers = || constant::<Int64Type>("required int64 user", &17);
     let of_path = ColumnSelection {
         path_columns: PathColumns::of("who=ann/part.parquet".as_ref()),
         ..selection("who")

@@ -68,11 +68,9 @@ impl Column {
     }
 }
 
-/// The names of the columns of a file.
 pub struct ColumnNames<'a> {
     pub all: &'a [String],
-    /// They may be shown: a first line may be an event after all, unless the operator has said that it is
-    /// none.
+    /// They may be shown: a first line may be an event, unless the operator has said otherwise.
     pub are_public: bool,
 }
 
@@ -99,7 +97,6 @@ impl ColumnNames<'_> {
     }
 }
 
-/// Names for a message.
 fn listed(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(NAMES_SHOWN).map(|name| printable(name)).collect();
     match names.len() - shown.len() {
@@ -126,14 +123,12 @@ pub struct ColumnSelection {
 }
 
 impl ColumnSelection {
-    /// These columns and a user.
     #[cfg(test)]
     pub fn by(self, user: Column) -> Self {
         let user = Some(user);
         Self { user, ..self }
     }
 
-    /// These columns, and defaults.
     #[cfg(test)]
     pub fn new(key: Column, time: Option<Column>) -> Self {
         Self {
@@ -149,8 +144,7 @@ impl ColumnSelection {
         }
     }
 
-    /// Returns true if the first line names the columns: if one is asked for by name, or if the operator says
-    /// so.
+    /// Returns true if the first line names the columns: one is asked for by name, or the operator says so.
     pub fn has_header(&self) -> bool {
         let others = [&self.time, &self.user];
         self.header || self.key.is_named() || others.into_iter().flatten().any(Column::is_named)
@@ -167,7 +161,6 @@ impl ColumnSelection {
         })
     }
 
-    /// The places of the columns, if all are given by number.
     pub fn by_number(&self) -> Option<ColumnPlaces> {
         let place = |column: &Column| match column {
             Column::Position(position) => Some(ColumnPlace::Field(position - 1)),
@@ -181,7 +174,6 @@ impl ColumnSelection {
     }
 }
 
-/// The places of the columns of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnPlaces {
     pub key: ColumnPlace,

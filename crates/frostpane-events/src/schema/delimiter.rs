@@ -15,8 +15,7 @@ impl Delimiter {
     /// The usual one of TSV.
     pub const TAB: Self = Self(b'\t');
 
-    /// The first by which a line that names the columns has all those that are asked for; if none does, the
-    /// one by which it has most.
+    /// The first by which a header has all columns that are asked for, or else the one by which it has most.
     pub(crate) fn of_header(columns: impl Fn(Self) -> usize, has_all: impl Fn(Self) -> bool) -> Self {
         let fit = USUAL.into_iter().find(|delimiter| has_all(*delimiter));
         let most = || USUAL.into_iter().rev().max_by_key(|delimiter| columns(*delimiter));

@@ -41,7 +41,6 @@ impl PathColumns {
         &self.0[position].value
     }
 
-    /// The value of a column.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.position(name).map(|position| self.value(position))
     }

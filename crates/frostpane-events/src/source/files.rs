@@ -18,7 +18,6 @@ pub fn is_standard_input(file: &Path) -> bool {
     file == Path::new(STANDARD_INPUT)
 }
 
-/// The name of a file in a message.
 pub fn name(file: &Path) -> String {
     if is_standard_input(file) { "standard input".to_owned() } else { file.display().to_string() }
 }
@@ -44,8 +43,7 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Refuses a file that would be read twice: each of its events would count twice, and one event would move
-/// counts by two.
+/// Refuses a file that would be read twice: one event would move counts by two.
 fn check_once(files: &[PathBuf]) -> Result<()> {
     let mut seen = HashSet::new();
     for file in files.iter().filter(|file| !is_standard_input(file)) {
@@ -60,7 +58,6 @@ fn check_once(files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Returns true for a name that may stand for others.
 pub fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
@@ -81,7 +78,6 @@ fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
     Ok(files?.concat())
 }
 
-/// All files below a folder.
 fn within(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     collect(folder, &mut files).map_err(|cause| unreadable(&name(folder), &cause))?;
@@ -95,8 +91,7 @@ fn within(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Leaves out files that other programs write beside the data, such as `_SUCCESS`, and folders that are
-/// links, which may lead in a circle.
+/// Leaves out files beside the data, such as `_SUCCESS`, and links to folders, which may lead in a circle.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -113,7 +108,6 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// A message that a file could not be read on, and what to do.
 pub fn unreadable(name: &str, cause: &io::Error) -> String {
     let told = cause.to_string();
     let why = match cause.kind() {

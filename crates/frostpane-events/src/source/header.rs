@@ -3,8 +3,7 @@
 use crate::fields::Fields;
 use crate::schema::Delimiter;
 
-/// Returns true if the first of these lines seems to name the fields of the second: it has no number, and the
-/// second has one.
+/// Returns true if the first line has no number and as many fields as the second, which has one.
 pub fn seems_header(head: &[u8], delimiter: Delimiter) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n');
     let (Some(first), Some(second)) = (lines.next(), lines.next()) else {

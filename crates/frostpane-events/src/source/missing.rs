@@ -11,7 +11,6 @@ const SIMILAR: usize = 3;
 /// Letters by which such names differ at most.
 const SLIPS: usize = 2;
 
-/// A message that a file does not exist.
 pub fn missing(file: &Path) -> String {
     let similar = similar(file);
     let advice = match &similar[..] {
@@ -21,7 +20,6 @@ pub fn missing(file: &Path) -> String {
     format!("cannot read {}: there is no such file{advice}", name(file))
 }
 
-/// The folder in which a name was looked for.
 pub fn place_of(file: &Path) -> String {
     let parents = file.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
     match parents.into_iter().find(|parent| !parent.is_dir() && !is_pattern(&parent.to_string_lossy())) {
@@ -54,8 +52,7 @@ fn similar(file: &Path) -> Vec<String> {
     near.into_iter().take(SIMILAR).map(|(_, name)| name).collect()
 }
 
-/// The number of letters to add, leave out or change to get from one name to the other; an ending more or
-/// less, such as `.gz`, counts as one.
+/// The edit distance of two names; an ending more or less, such as `.gz`, counts as one.
 fn slips(one: &str, other: &str) -> usize {
     let ending = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with('.'));
     if !one.is_empty() && !other.is_empty() && (ending(one, other) || ending(other, one)) {

@@ -16,8 +16,8 @@ use crate::EventRef;
 use crate::compression::Compression;
 use crate::error::{Error, Halt, Result, visiting};
 use crate::schema::{ColumnSelection, Delimiter, Format, Schema, advice_to_unpack};
-use crate::sink::{EventSink, Tally};
-use crate::stream::{BYTE_ORDER_MARK, Counted, Stream};
+use crate::sink::{EventSink, ReadTally};
+use crate::stream::{BYTE_ORDER_MARK, ByteStream, Counted};
 use crate::whole_lines::WholeLines;
 use crate::{csv, json, pattern, text, tsv};
 pub use files::unreadable;
@@ -34,7 +34,6 @@ pub struct Source {
     report: ReadReport,
     /// The operator was told that a first line seems to name the columns.
     is_advised: bool,
-    /// The announcement of the file before.
     announced: String,
 }
 
@@ -42,7 +41,7 @@ pub struct Source {
 #[derive(Debug, Default)]
 pub struct ReadReport {
     /// Numbers of events.
-    pub tally: Tally,
+    pub tally: ReadTally,
     /// One of the files has lines with columns.
     pub is_delimited: bool,
     /// The files without a byte.
@@ -51,7 +50,6 @@ pub struct ReadReport {
     pub cut: Option<String>,
 }
 
-/// A file, and how it is to be read.
 struct FileLayout {
     file: PathBuf,
     format: Format,
@@ -73,7 +71,6 @@ impl FileLayout {
         })
     }
 
-    /// An announcement of it.
     fn text(&self, schema: &Schema) -> String {
         let mut text = self.format.name().to_owned();
         if self.is_delimited() && schema.has_header() {
@@ -140,8 +137,7 @@ impl Source {
         self.files.iter().map(|layout| layout.file.as_path()).collect()
     }
 
-    /// The number of bytes of the files, as they are on disk, that have been read so far: to be looked at
-    /// while reading.
+    /// The number of bytes on disk that have been read so far: to be looked at while reading.
     pub fn bytes_read(&self) -> Rc<Cell<u64>> {
         Rc::clone(&self.bytes_read)
     }
@@ -174,8 +170,7 @@ impl Source {
         Ok(self.check_times()?)
     }
 
-    /// Calls `visit` and `pause` as [`Self::for_each_and_pause`], and does not refuse files of which no event
-    /// has a time.
+    /// Like [`Self::for_each_and_pause`], but does not refuse files of which no event has a time.
     pub fn read_all<E: From<Error>>(
         &mut self,
         visit: impl FnMut(EventRef<'_>) -> std::result::Result<(), E>,
@@ -227,7 +222,7 @@ impl Source {
             bytes: self.bytes_read(),
             pause,
         };
-        let mut stream = Stream::new(raw, compressions, self.schema.live).map_err(broken)?;
+        let mut stream = ByteStream::new(raw, compressions, self.schema.live).map_err(broken)?;
         let cut = Rc::<Cell<bool>>::default();
         if self.schema.whole_lines && compressions.is_empty() && *format != Format::Parquet {
             stream.reader = Box::new(BufReader::new(WholeLines::new(stream.reader, Rc::clone(&cut))));
@@ -258,7 +253,7 @@ impl Source {
 
     /// Says how a file is read where a person looks at it, unless it was just said, and what its first bytes
     /// suggest against that.
-    fn announce(&mut self, name: &str, layout: &FileLayout, stream: &Stream<'_>) {
+    fn announce(&mut self, name: &str, layout: &FileLayout, stream: &ByteStream<'_>) {
         let text = layout.text(&self.schema);
         self.report.is_delimited |= layout.is_delimited();
         if io::stderr().is_terminal() && text != self.announced {
@@ -306,7 +301,7 @@ fn open(file: &Path, tell: fn(fmt::Arguments<'_>)) -> io::Result<Box<dyn Read>> 
 
 /// Reads a whole stream in a format; text has no columns but those of a pattern.
 pub fn read_stream(
-    mut stream: Stream<'_>,
+    mut stream: ByteStream<'_>,
     format: Format,
     selection: Option<ColumnSelection>,
     schema: &Schema,
@@ -321,8 +316,7 @@ pub fn read_stream(
             Some(pattern) => pattern::read(reader, pattern, &selection, sink),
             None => text::read(reader, sink),
         },
-        Format::Csv if schema.multiline => csv::read_multiline(reader, &selection, sink),
-        Format::Csv => csv::read(reader, &selection, sink),
+        Format::Csv => csv::read(reader, &selection, schema.multiline, sink),
         Format::Tsv => tsv::read(reader, &selection, sink),
         Format::Jsonl => json::read(reader, &selection, sink),
         _ => {
@@ -333,7 +327,6 @@ pub fn read_stream(
     }
 }
 
-/// Reads a format that has to be in memory as a whole.
 fn read_body(
     body: Vec<u8>,
     format: Format,
@@ -349,14 +342,14 @@ fn read_body(
 }
 
 /// Reads the events of bytes in memory, in a format, and returns how many there were. Those at the end for
-/// which there is no time to be had [wait](Tally::waiting) for ever.
+/// which there is no time to be had [wait](ReadTally::waiting) for ever.
 pub fn read_bytes<E: From<Error>>(
     body: &[u8],
     format: Format,
     schema: &Schema,
     visit: impl FnMut(EventRef<'_>) -> std::result::Result<(), E>,
-) -> std::result::Result<Tally, E> {
-    let mut tally = Tally::default();
+) -> std::result::Result<ReadTally, E> {
+    let mut tally = ReadTally::default();
     visiting(visit, |visit| {
         let mut sink = EventSink::new("the events", format.unit(), schema, &mut tally, visit);
         match (format, schema.selection(Path::new(""))) {
@@ -367,7 +360,7 @@ pub fn read_bytes<E: From<Error>>(
             #[cfg(feature = "arrow")]
             (Format::Arrow, Some(selection)) => crate::arrow::read(body, &selection, &mut sink),
             (_, selection) => {
-                let stream = Stream::new(body, &[], false).map_err(|cause| sink.broken(cause))?;
+                let stream = ByteStream::new(body, &[], false).map_err(|cause| sink.broken(cause))?;
                 read_stream(stream, format, selection, schema, &mut sink)
             }
         }
@@ -407,8 +400,7 @@ mod tests {
         }
     }
 
-    /// The events of a file with this name, as text.
-    fn read(name: &str, content: &str, schema: Schema) -> (Vec<[String; 3]>, Tally) {
+    fn read(name: &str, content: &str, schema: Schema) -> (Vec<[String; 3]>, ReadTally) {
         let folder = std::env::temp_dir().join(format!("frostpane-users-{}", std::process::id()));
         let file = folder.join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -492,16 +484,6 @@ mod tests {
         let (events, tally) = read(null, "at,tree\n1,elm\n", schema());
         assert_eq!(events, [["1000000", "none", "elm"]]);
         assert_eq!((tally.events, tally.with_user), (1, 0));
-    }
-
-    /// Private times do not decide how others are read.
-    #[test]
-    fn with_users_the_first_time_of_a_file_decides_nothing() {
-        for first in ["1700000000", "20251001"] {
-            let content = format!("{first},ann,elm\n20251002,bob,oak\n");
-            let (events, _) = read("first.csv", &content, columns(["3", "1", "2"]));
-            assert_eq!(events[1], ["1759363200000000", "bob", "oak"], "after {first}");
-        }
     }
 
     #[test]

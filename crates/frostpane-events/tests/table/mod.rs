@@ -11,11 +11,9 @@ pub struct Row {
     pub name: String,
     /// `text`, `csv`, `tsv`, `jsonl`, or `json` for an array, which is no file.
     pub format: String,
-    /// `count`, `clock` or `user`.
     pub mode: String,
     pub body: Vec<u8>,
     pub events: Vec<Expected>,
-    /// The number of events that cannot be read.
     pub unreadable: u64,
     /// It is refused where invalid events refuse the input.
     pub is_refused: bool,

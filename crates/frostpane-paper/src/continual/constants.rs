@@ -1,7 +1,7 @@
 //! The constants of Algorithm 7.
 
 use crate::claims;
-use crate::preset::{ConstantChange, PresetRefusal, changes, check, finest_grain};
+use crate::preset::{PresetRefusal, check};
 
 /// The constants of Algorithm 7 and the parameters that they follow from.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,54 +41,6 @@ impl ContinualConstants {
             levels: claims::levels(alpha, epsilon, w) as u32,
             loss: claims::block_sensitivity(alpha, epsilon, w),
         })
-    }
-
-    /// One grain `g` of events: blocks of at least `g` events, in which Misra-Gries may lose `g`, and `g` the
-    /// smallest from 1 to a quarter of the window whose worst case fits into `memory` bytes. A printed value
-    /// that is coarser stays. Levels go on until a block is `eps W` long, as on the page, and not beyond the
-    /// window.
-    pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, PresetRefusal> {
-        check(alpha, epsilon, window)?;
-        let w = window as f64;
-        let (shortest, loss) =
-            (claims::shortest_block(alpha, w), claims::block_sensitivity(alpha, epsilon, w));
-        let with = |grain: f64| {
-            let shortest = shortest.max(grain).floor();
-            Self {
-                alpha,
-                epsilon,
-                window,
-                shortest: shortest as u64,
-                levels: ((epsilon.min(1.0) * w / shortest).log2().ceil() + 1.0).max(1.0) as u32,
-                loss: loss.max(grain),
-            }
-        };
-        let coarsest = (w / 4.0).max(1.0);
-        let grain = finest_grain(1.0, coarsest, memory, |grain| with(grain).bytes())?;
-        Ok(with(grain))
-    }
-
-    /// The constants that differ from the printed ones.
-    pub fn changes(&self) -> Vec<ConstantChange> {
-        let w = self.window as f64;
-        let all = [
-            (
-                "events in the shortest block, alpha sqrt(W)/(200 log W)",
-                claims::shortest_block(self.alpha, w),
-                self.shortest as f64,
-            ),
-            (
-                "levels, ceil(log((100 eps/alpha) sqrt(W)) + log log W) + 2",
-                claims::levels(self.alpha, self.epsilon, w),
-                f64::from(self.levels),
-            ),
-            (
-                "loss of Misra-Gries in a block, phi alpha sqrt(W)/(16 log^3 W)",
-                claims::block_sensitivity(self.alpha, self.epsilon, w),
-                self.loss,
-            ),
-        ];
-        changes(all)
     }
 
     /// `S_l`, for `l` from 1.

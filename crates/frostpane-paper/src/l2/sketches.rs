@@ -37,7 +37,7 @@ impl HashedEvent {
     pub(crate) fn set(&mut self, hashes: &Hashes, constants: &L2Constants, time: u64, key: u64) {
         (self.time, self.key) = (time, key);
         hashes.fill_signs(key, &mut self.signs);
-        constants.shape().positions(hashes, key, &mut self.positions);
+        constants.shape().fill_positions(hashes, key, &mut self.positions);
     }
 }
 

@@ -94,24 +94,6 @@ impl Instance for ExactL2 {
     }
 }
 
-/// The number of events; its value is `L_1`.
-#[derive(Clone, Debug, Default)]
-pub struct ExactL1(pub u64);
-
-impl Instance for ExactL1 {
-    fn value(&self) -> f64 {
-        self.0 as f64
-    }
-
-    fn clear(&mut self) {
-        self.0 = 0;
-    }
-
-    fn bytes(&self) -> u64 {
-        0
-    }
-}
-
 /// AMS; its value is the estimate of `L_2`.
 #[derive(Clone, Debug)]
 pub struct AmsL2(pub Ams);

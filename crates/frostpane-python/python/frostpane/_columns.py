@@ -16,13 +16,15 @@ _ONE = (str, bytes, bytearray, int)
 _WHAT = {"key": "keys", "time": "times", "user": "users"}
 
 
-def rows(events: Any, key: Any, time: Any, user: Any, spec: str) -> _internal.Rows:
+def rows(events: Any, key: Any, time: Any, user: Any, spec: str) -> _internal.EventRows:
     """The events, with columns that are named in files or a table, or given beside keys."""
     files = _files(events, key)
     if files is None:
         taken = _rows(events, key, time, user)
     else:
-        taken = _internal.Rows.of_files(files, spec, *(_named_in_file(role, name) for role, name in (("key", key), ("time", time), ("user", user))))
+        taken = _internal.EventRows.of_files(
+            files, spec, *(_named_in_file(role, name) for role, name in (("key", key), ("time", time), ("user", user)))
+        )
     for note in taken.notes:
         warnings.warn(note, OperatorWarning, stacklevel=3)
     for what in taken.unreadable:
@@ -45,9 +47,9 @@ def _named_in_file(role: str, name: Any) -> str | None:
     return name
 
 
-def _rows(events: Any, key: Any, time: Any, user: Any) -> _internal.Rows:
+def _rows(events: Any, key: Any, time: Any, user: Any) -> _internal.EventRows:
     if isinstance(events, _ONE) and not isinstance(events, bool):
-        return _internal.Rows.of_columns([events], _one_time(time), None if user is None else [user])
+        return _internal.EventRows.of_columns([events], _one_time(time), None if user is None else [user])
     if hasattr(events, "collect") and not _is_arrow(events):
         raise InputError("this table has not been computed yet: collect it first")
     # Polars copies a frame whose columns have other chunks than each other before it gives it away, and a
@@ -59,7 +61,7 @@ def _rows(events: Any, key: Any, time: Any, user: Any) -> _internal.Rows:
             None if user is None else _named(events, _name("user", user)),
         )
     if _is_table(events):
-        return _internal.Rows.of_frame(
+        return _internal.EventRows.of_frame(
             events,
             _name("key", key),
             None if time is None else _name("time", time),
@@ -74,10 +76,10 @@ def _rows(events: Any, key: Any, time: Any, user: Any) -> _internal.Rows:
     return _of_columns(events, time, user)
 
 
-def _of_columns(key: Any, time: Any, user: Any) -> _internal.Rows:
+def _of_columns(key: Any, time: Any, user: Any) -> _internal.EventRows:
     times, exact = (None, False) if time is None else _times(time)
     users = None if user is None else _column(user, "user")
-    return _internal.Rows.of_columns(_column(key, "key"), times, users, exact)
+    return _internal.EventRows.of_columns(_column(key, "key"), times, users, exact)
 
 
 def _one_time(time: Any) -> list[tuple[int]] | None:

@@ -43,6 +43,8 @@ class Counted:
     """Events outside of a window with a known end."""
     late: int = 0
     """Events that were too late."""
+    ahead: int = 0
+    """Events whose time lies too far ahead of the clock, which were left out."""
     memory: int = 0
     """The approximate memory of the window in bytes."""
     panes: int = 0

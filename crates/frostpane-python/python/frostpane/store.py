@@ -198,7 +198,7 @@ class Store(Closing):
 
     @property
     def id(self) -> str:
-        """The identity of the store, to which panes are exported."""
+        """The identity of the store, a random number."""
         return str(self._header["store"])
 
     @property
@@ -292,19 +292,6 @@ class Store(Closing):
         """The history from this record on."""
         records: list[dict[str, Any]] = json.loads(self._handle.history(begin))
         return records
-
-    def export_panes(self, begin: Moment, until: Moment, *, to: Store | str) -> bytes:
-        """Exports closed panes, with their spending, to one other store (or its id). They are spent here; the
-        same range returns the same bytes again.
-
-        **They hold unnoised counts.**
-        """
-        destination = to if isinstance(to, str) else to.id
-        return self._handle.export(self._position(begin), self._position(until), destination)
-
-    def import_panes(self, panes: bytes) -> None:
-        """Imports panes of another store, where this one has none, with their spending."""
-        self._handle.import_(panes)
 
     def forget(self, begin: Moment, until: Moment) -> None:
         """Forgets closed panes: later releases are without them, and what they have spent stays spent."""

@@ -1,12 +1,12 @@
 //! The protection and its cost.
 
 use frostpane::numbers::grouped;
-use frostpane::{Cost, Key, Release, Unit};
+use frostpane::{Cost, Key, Release};
 
 use super::escape::escaped;
 use crate::numbers::{likelier, one_in, plain};
 use crate::privacy::{delta_words, horizon};
-use crate::unit::not_hidden;
+use crate::unit::{UnitWords, not_hidden};
 
 pub fn section<K: Key>(releases: &[Release<K>]) -> String {
     // The latest says how long delta holds.
@@ -21,54 +21,22 @@ fn protection<K: Key>(release: &Release<K>, cost: &Cost) -> String {
         0.0 => String::new(),
         delta => format!(", but for a chance of {} (delta)", one_in(delta)),
     };
-    let UnitWords { whichever, otherwise, several, many, one } = UnitWords::of(release.unit);
+    let UnitWords { whichever, otherwise, several, individuals, subject, .. } = UnitWords::of(release.unit);
     format!(
         "<p><b>Protected</b> is {}, {whichever}. Had {otherwise}, every possible page would have been at \
          most {} as likely or unlikely as it was (e<sup>epsilon</sup>){chance}.{}</p>\n\
          <p><b>Not hidden</b> is {}.{several} \
-         And what many {many} have in common is what the list shows.</p>\n",
+         And what many {individuals} have in common is what the list shows.</p>\n",
         escaped(&release.unit.to_string()),
         escaped(&likelier(cost.epsilon())),
-        verdict(cost.epsilon(), one),
+        verdict(cost.epsilon(), subject),
         escaped(&not_hidden(release.unit)),
     )
 }
 
-/// The words for a unit of privacy.
-struct UnitWords {
-    whichever: &'static str,
-    otherwise: &'static str,
-    several: &'static str,
-    many: &'static str,
-    one: &'static str,
-}
-
-impl UnitWords {
-    fn of(unit: Unit) -> Self {
-        if unit.is_user() {
-            Self {
-                whichever: "whoever it is",
-                otherwise: "any one person not taken part then",
-                several: "",
-                many: "people",
-                one: "what any one person did then",
-            }
-        } else {
-            Self {
-                whichever: "whichever one it is",
-                otherwise: "any one event had another key",
-                several: " Someone with several events is protected for each of them, not for all together.",
-                many: "events",
-                one: "any one event",
-            }
-        }
-    }
-}
-
-/// The strength of the protection, where epsilon leaves no doubt.
-fn verdict(epsilon: f64, one: &str) -> String {
+fn verdict(epsilon: f64, subject: &str) -> String {
     match epsilon {
-        strong if strong <= 1.0 => format!(" So whoever reads it learns next to nothing about {one}."),
+        strong if strong <= 1.0 => format!(" So whoever reads it learns next to nothing about {subject}."),
         weak if weak > 10.0 => " That is so much that hardly anything is protected.".to_owned(),
         _ => String::new(),
     }

@@ -50,7 +50,6 @@ pub fn rules<K: Key>(trend: &Trend<'_, K>) -> String {
     css
 }
 
-/// The positions in the chart.
 struct ChartFrame {
     step: f64,
     releases: usize,
@@ -206,7 +205,6 @@ fn runs(ranks: &[Option<usize>]) -> Vec<Vec<(usize, usize)>> {
     runs
 }
 
-/// The ranks and counts in numbers.
 fn table<K: Key>(trend: &Trend<'_, K>) -> String {
     let mut html = String::from(
         "<details class=\"ranks\"><summary>Ranks and counts as a table</summary>\n\

@@ -10,7 +10,6 @@ use super::escape::{KeyName, escaped};
 use super::trend::Trend;
 use crate::numbers;
 
-/// Rows of each table.
 const MOST: usize = 10;
 /// Longer keys are cut.
 const KEY_COLUMNS: usize = 32;
@@ -51,16 +50,15 @@ fn confidence<K: Key>(first: &Release<K>, last: &Release<K>) -> f64 {
     }
 }
 
-/// The count of a key in one release.
 #[derive(Clone, Copy)]
-struct Side {
+struct ReleasedCount {
     /// None if it is not listed.
     count: Option<u64>,
     low: u64,
     high: u64,
 }
 
-impl Side {
+impl ReleasedCount {
     /// A key that is not listed has fewer than the count from which on all are.
     fn of<K: Key>(release: &Release<K>, heavy: Option<&Heavy<K>>) -> Self {
         match heavy {
@@ -79,8 +77,8 @@ impl Side {
 
 struct CountChange<'a, K: Key> {
     key: &'a K,
-    before: Side,
-    after: Side,
+    before: ReleasedCount,
+    after: ReleasedCount,
 }
 
 impl<K: Key> CountChange<'_, K> {
@@ -95,7 +93,6 @@ impl<K: Key> CountChange<'_, K> {
         }
     }
 
-    /// The interval of the true change.
     fn bounds(&self) -> (i128, i128) {
         (
             i128::from(self.after.low) - i128::from(self.before.high),
@@ -108,7 +105,6 @@ impl<K: Key> CountChange<'_, K> {
         least <= 0 && most >= 0
     }
 
-    /// The shift in words.
     fn spoken(&self) -> String {
         let shift = self.shift();
         let sign = if shift < 0 { "\u{2212}" } else { "+" };
@@ -130,8 +126,8 @@ fn between<'a, K: Key>(first: &'a Release<K>, last: &'a Release<K>) -> Vec<Count
     keys.into_iter()
         .map(|(key, [before, after])| CountChange {
             key,
-            before: Side::of(first, before),
-            after: Side::of(last, after),
+            before: ReleasedCount::of(first, before),
+            after: ReleasedCount::of(last, after),
         })
         .collect()
 }
@@ -155,7 +151,6 @@ impl Scale {
         2.0 + 96.0 * (shift - self.least) as f64 / (self.most - self.least).max(1) as f64
     }
 
-    /// The mark of no change.
     fn axis(&self) -> String {
         let none = percent(self.at(0));
         format!("<svg width=\"100%\" height=\"16\"><text x=\"{none}\" y=\"13\">0</text></svg>")
@@ -232,7 +227,7 @@ mod tests {
     use super::*;
 
     fn change(before: (Option<u64>, u64, u64), after: (Option<u64>, u64, u64)) -> CountChange<'static, u64> {
-        let side = |(count, low, high)| Side { count, low, high };
+        let side = |(count, low, high)| ReleasedCount { count, low, high };
         CountChange { key: &7, before: side(before), after: side(after) }
     }
 

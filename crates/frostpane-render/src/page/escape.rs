@@ -35,7 +35,6 @@ pub fn json<K: Key>(releases: &[Release<K>]) -> serde_json::Result<String> {
     Ok(safe)
 }
 
-/// A key as the page shows it.
 pub struct KeyName {
     pub whole: String,
 }
@@ -45,7 +44,6 @@ impl KeyName {
         Self { whole: printable(&key.shown().to_string()) }
     }
 
-    /// The name cut to a width, not escaped.
     pub fn cut(&self, columns: usize) -> String {
         cut(&self.whole, columns)
     }

@@ -7,9 +7,8 @@ use super::escape::escaped;
 use super::period::{events_and_period, up_to};
 use crate::layout::WindowLabel;
 use crate::numbers::percent;
-use crate::unit::{bounded, individual, meaning, things};
+use crate::unit::{UnitWords, bounded, meaning, things};
 
-/// The events that the lists cover.
 pub fn subtitle<K: Key>(releases: &[Release<K>], windows: &[WindowLabel]) -> String {
     let spoken = windows.iter().map(WindowLabel::spoken).collect::<Vec<_>>().join(", ");
     escaped(&match (releases, windows.len()) {
@@ -38,16 +37,10 @@ pub fn paragraphs<K: Key>(releases: &[Release<K>]) -> String {
          {confidence} % confidence for a whole list at once.</p>\n",
         escaped(&which_keys(release)),
         escaped(&purpose(release.unit)),
-        exact(release.unit),
+        UnitWords::of(release.unit).count,
     )
 }
 
-/// The number that noise was added to.
-fn exact(unit: Unit) -> &'static str {
-    if unit.is_user() { "the number that was counted" } else { "the true one" }
-}
-
-/// The bounds of users, and the meaning of counts.
 fn counts(unit: Unit) -> String {
     match (unit.bounds(), meaning(unit)) {
         (Some(bounds), Some(meaning)) => {
@@ -57,7 +50,6 @@ fn counts(unit: Unit) -> String {
     }
 }
 
-/// The purpose of the noise.
 fn purpose(unit: Unit) -> String {
     match unit {
         Unit::Event => "what any single event was about".to_owned(),
@@ -84,7 +76,7 @@ fn which_keys<K: Key>(release: &Release<K>) -> String {
         (None, None, _) => format!(
             "Listed is every key whose count, noise included, was high enough to be shown without giving a \
              single {} away.",
-            individual(release.unit)
+            UnitWords::of(release.unit).individual
         ),
     }
 }

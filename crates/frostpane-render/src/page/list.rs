@@ -17,7 +17,6 @@ const ROWS: usize = 100;
 /// Longer keys are cut.
 pub const KEY_COLUMNS: usize = 48;
 
-/// A section for each window.
 pub fn by_window<K: Key>(releases: &[Release<K>], windows: &[WindowLabel]) -> String {
     let several = releases.len() > 1;
     let mut html = String::new();
@@ -40,7 +39,6 @@ pub fn latest<K: Key>(trend: &Trend<'_, K>) -> String {
     section(release, &format!("The latest list, up to {label}"), false)
 }
 
-/// The lists before it, folded.
 pub fn earlier<K: Key>(trend: &Trend<'_, K>) -> String {
     let mut html = String::from("<section class=\"past\"><h2>Earlier lists</h2>\n");
     let last = trend.releases.len().saturating_sub(1);

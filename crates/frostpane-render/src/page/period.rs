@@ -7,7 +7,6 @@ use crate::moments::{moment, period};
 use crate::titles::covered;
 use crate::unit::how_many;
 
-/// The number of events and their period.
 pub fn events_and_period<K: Key>(release: &Release<K>) -> String {
     match (release.window.from, release.window.to) {
         (Some(Edge::Instant(from)), Some(Edge::Instant(to))) => {
@@ -17,7 +16,6 @@ pub fn events_and_period<K: Key>(release: &Release<K>) -> String {
     }
 }
 
-/// The end of a window.
 pub fn up_to(window: &Coverage) -> String {
     match window.to {
         Some(Edge::Instant(to)) => format!(" up to {} (UTC)", moment(to)),

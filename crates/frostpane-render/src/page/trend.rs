@@ -12,7 +12,6 @@ pub const TOP: usize = 10;
 /// Two or more releases in the order of time.
 pub struct Trend<'a, K: Key> {
     pub releases: &'a [Release<K>],
-    /// The ends of the windows.
     pub labels: Vec<String>,
     /// The lines of keys that were ever in the top 10: first those that are highest in the last release.
     pub lines: Vec<RankLine<'a, K>>,

@@ -66,14 +66,12 @@ fn no_token() -> Problem {
 }
 
 impl Caller {
-    /// Returns the stream if the caller has this scope for it.
     pub fn stream(&self, name: &str, scope: Scope) -> Result<Arc<StreamHandle>> {
         check_stream(name)?;
         self.must(scope, Some(name))?;
         self.app.known(name)
     }
 
-    /// Returns the stream if the caller may read what it publishes.
     pub fn reads(&self, name: &str) -> Result<Arc<StreamHandle>> {
         check_stream(name)?;
         match self.app.stream(name) {
@@ -93,7 +91,6 @@ impl Caller {
         self.must(Scope::Read, Some(name))
     }
 
-    /// Returns true if a stream that was read may still be read.
     pub fn still_reads(&self, stream: &StreamHandle) -> bool {
         let token = self.text.as_deref().and_then(|text| self.app.tokens.find(text));
         let now = Self { token, ..self.clone() };

@@ -12,9 +12,7 @@ const REMEMBERED: usize = 16_384;
 
 /// A rate limiter for each network.
 #[derive(Debug, Default)]
-pub struct AddressRates {
-    table: Mutex<RateTable>,
-}
+pub struct AddressRates(Mutex<RateTable>);
 
 #[derive(Debug, Default)]
 struct RateTable {
@@ -28,7 +26,7 @@ impl AddressRates {
     pub fn allows(&self, address: IpAddr, most: u32) -> bool {
         let address = network(address);
         let now = Instant::now();
-        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if table.limiters.len() >= REMEMBERED && !table.limiters.contains_key(&address) && !table.sweep(now) {
             return false;
         }

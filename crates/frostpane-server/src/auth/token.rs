@@ -25,7 +25,6 @@ const DIGITS: usize = 64;
 const PATIENCE: u32 = 50;
 /// Context of the hash, which separates it from every other use.
 const CONTEXT: &str = "frostpane 2026-11-17 the hash of a token of the service";
-/// All streams.
 const ALL: &str = "*";
 
 /// A permission of a token.
@@ -103,18 +102,15 @@ impl Tokens {
             let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
             known.1.get(hash.as_bytes()).cloned()
         };
-        // Another request may be reading the file in which it is.
-        let mut looked = self.look();
-        let mut found = get();
-        for _ in 0..PATIENCE {
+        for _ in 0..=PATIENCE {
+            let (looked, found) = (self.look(), get());
             if looked || found.is_some() {
-                break;
+                return found;
             }
+            // Another request is reading the file, and the token may be in it.
             thread::sleep(Duration::from_millis(1));
-            looked = self.look();
-            found = get();
         }
-        found
+        None
     }
 
     /// All tokens.

@@ -129,9 +129,10 @@ class View {
     this.#problem = closed ? { message: "this stream can no longer be read without a token", then: "the operator page takes one" } : problem;
     this.#state();
     if (!again) return;
-    // A service that was restored or recreated counts from a lower number.
-    const { releases } = await get(of(this.#stream.name)).catch(() => ({ releases: this.last }));
-    if (releases < this.last) location.reload();
+    // A service that was restored or recreated counts from a lower number. Lists may come while it is asked.
+    const { last } = this;
+    const { releases } = await get(of(this.#stream.name)).catch(() => ({ releases: last }));
+    if (releases < last) location.reload();
   }
 
   #add(list) {

@@ -3,16 +3,16 @@
 use frostpane::Bytes;
 use frostpane_store::KeyKind;
 
-use super::{Has, Reading, Wrong, read};
+use super::{ParseRules, Wrong, read};
 use crate::key::ServedKey;
-use crate::stream::Columns;
+use crate::stream::EventColumns;
 
 #[path = "../../../frostpane-events/tests/table/mod.rs"]
 mod table;
 
 use table::{Expected, Row, rows};
 
-fn reading(row: &Row, wrong: Wrong) -> Reading {
+fn rules(row: &Row, wrong: Wrong) -> ParseRules {
     let kind = match row.format.as_str() {
         "text" => "text/plain",
         "csv" => "text/csv",
@@ -21,11 +21,12 @@ fn reading(row: &Row, wrong: Wrong) -> Reading {
         "json" => "application/json",
         other => panic!("{other}"),
     };
-    Reading {
+    ParseRules {
         format: super::format::of_content_type(Some(kind)).unwrap(),
-        columns: Columns::default(),
+        columns: EventColumns::default(),
         keys: KeyKind::Bytes,
-        has: Has { time: row.has_time(), user: row.has_user() },
+        has_time: row.has_time(),
+        has_user: row.has_user(),
         wrong,
         since: None,
         present: i64::MAX,
@@ -38,14 +39,14 @@ fn reading(row: &Row, wrong: Wrong) -> Reading {
 #[test]
 fn bodies_are_the_events_of_the_table() {
     for row in rows() {
-        let found = read(&row.body, &reading(&row, Wrong::Skip)).unwrap();
+        let found = read(&row.body, &rules(&row, Wrong::Skip)).unwrap();
         let owned = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
         let batch = Bytes::batch(&found.batch).unwrap();
         let events: Vec<Expected> =
             batch.events().map(|event| (event.time, owned(event.key), owned(event.user))).collect();
         assert_eq!(events, row.events, "{}", row.name);
         assert_eq!(found.events, row.events.len() as u64, "{}", row.name);
-        let refused = read(&row.body, &reading(&row, Wrong::Refuse));
+        let refused = read(&row.body, &rules(&row, Wrong::Refuse));
         assert_eq!(refused.is_err(), row.is_refused, "{}", row.name);
         // One of bytes that are no text is neither wrong nor refused.
         if row.unreadable > 0 {
@@ -57,7 +58,7 @@ fn bodies_are_the_events_of_the_table() {
 #[test]
 fn a_refusal_shows_no_part_of_the_body() {
     for row in rows().iter().filter(|row| row.is_refused) {
-        let refusal = read(&row.body, &reading(row, Wrong::Refuse)).unwrap_err();
+        let refusal = read(&row.body, &rules(row, Wrong::Refuse)).unwrap_err();
         let message = refusal.to_string();
         assert!(message.len() < 400, "{message}");
         let allowed = ["key", "time", "user"];

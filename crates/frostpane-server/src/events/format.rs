@@ -18,7 +18,6 @@ pub fn name(format: Format) -> &'static str {
     }
 }
 
-/// The format that a Content-Type names.
 pub fn of_content_type(content_type: Option<&str>) -> Result<Format> {
     let name = content_type.unwrap_or("").split(';').next().unwrap_or("").trim();
     Ok(match name.to_ascii_lowercase().as_str() {
@@ -39,7 +38,6 @@ pub fn of_content_type(content_type: Option<&str>) -> Result<Format> {
     })
 }
 
-/// The compression that a Content-Encoding names.
 pub fn of_content_encoding(content_encoding: Option<&str>) -> Result<Compression> {
     let name = content_encoding.unwrap_or("identity").trim();
     match name.to_ascii_lowercase().as_str() {

@@ -1,7 +1,6 @@
 //! Events of requests: what HTTP adds to [`frostpane_events`]. That is limits, turns of the processor, the
 //! clock, and refusals that name the line and never show a part of it.
 
-mod admission;
 pub mod format;
 mod refusal;
 mod unpack;
@@ -11,7 +10,9 @@ mod conformance;
 #[cfg(test)]
 mod neighbours;
 
-use frostpane::Bytes;
+use std::thread;
+
+use frostpane::{Batch, Bytes, Event};
 use frostpane_events::{Column, Error, Format, OnInvalid, Schema, read_bytes};
 use frostpane_store::KeyKind;
 use serde::Deserialize;
@@ -19,8 +20,7 @@ use utoipa::ToSchema;
 
 use crate::key::{AnyBatch, ServedKey};
 use crate::problem::{Problem, Result};
-use crate::stream::Columns;
-use admission::Admission;
+use crate::stream::EventColumns;
 pub use unpack::{too_large, unpack};
 
 /// The treatment of events that are wrong.
@@ -35,61 +35,48 @@ pub enum Wrong {
     Skip,
 }
 
+/// Events that are read before threads that answer requests may have the processor.
+const TURN: u64 = 512;
+
 /// The format and the columns of events, and the clock.
 #[derive(Clone, Debug)]
-pub struct Reading {
-    /// Their format.
+pub struct ParseRules {
     pub format: Format,
-    /// The names of their columns.
-    pub columns: Columns,
-    /// The type of the keys.
+    pub columns: EventColumns,
     pub keys: KeyKind,
-    /// The columns that an event of this stream has.
-    pub has: Has,
-    /// The treatment of those that are wrong.
+    /// An event has a time of its own.
+    pub has_time: bool,
+    pub has_user: bool,
     pub wrong: Wrong,
-    /// Those before this moment are left out.
+    /// Events before this moment are left out.
     pub since: Option<i64>,
-    /// The present. Because clocks differ some are a little later: those are of this moment or, of users, of
-    /// their own. Those later still are left out, as wrong.
+    /// Because clocks differ, some events are a little later: they count as of the present or, with users, as of
+    /// their own time. Those later still are left out, as wrong.
     pub present: i64,
-    /// Those before this moment are in no window any more, and left out too.
+    /// Events before this moment are in no window any more, and left out too.
     pub earliest: i64,
     /// Microseconds that count as a little later than the present.
     pub tolerance: i64,
-    /// The largest number of events.
     pub most: usize,
 }
 
-/// The columns of an event beside its key.
-#[derive(Clone, Copy, Debug)]
-pub struct Has {
-    /// A time of its own.
-    pub time: bool,
-    /// A user.
-    pub user: bool,
-}
-
-/// Events that were read.
 #[derive(Debug)]
-pub struct Read {
-    /// Those that can be taken.
+pub struct ParsedEvents {
     pub batch: AnyBatch,
-    /// The number of those.
     pub events: u64,
-    /// The number of those that could not be read, or were left out.
+    /// Events that could not be read, or were left out.
     pub wrong: u64,
 }
 
-impl Reading {
+impl ParseRules {
     fn schema(&self) -> Schema {
-        let Columns { key, time, user } = &self.columns;
+        let EventColumns { key, time, user } = &self.columns;
         let column = |name: &str| Column::Name(name.to_owned());
         Schema {
             key: (self.format != Format::Text).then(|| column(key)),
-            time: time.as_deref().filter(|_| self.has.time).map(column),
-            by_clock: self.has.time,
-            user: self.has.user.then(|| column(user)),
+            time: time.as_deref().filter(|_| self.has_time).map(column),
+            by_clock: self.has_time,
+            user: self.has_user.then(|| column(user)),
             on_invalid: match self.wrong {
                 Wrong::Refuse => OnInvalid::Refuse,
                 Wrong::Skip => OnInvalid::Count,
@@ -100,29 +87,44 @@ impl Reading {
     }
 }
 
-/// Reads all events.
-pub fn read(body: &[u8], reading: &Reading) -> Result<Read> {
-    match reading.keys {
-        KeyKind::Bytes => read_as::<Bytes>(body, reading),
-        KeyKind::Integers => read_as::<u64>(body, reading),
+pub fn read(body: &[u8], rules: &ParseRules) -> Result<ParsedEvents> {
+    match rules.keys {
+        KeyKind::Bytes => read_as::<Bytes>(body, rules),
+        KeyKind::Integers => read_as::<u64>(body, rules),
     }
 }
 
-fn read_as<K: ServedKey>(body: &[u8], reading: &Reading) -> Result<Read> {
-    if reading.format == Format::Text && (reading.has.time || reading.has.user) {
+fn read_as<K: ServedKey>(body: &[u8], rules: &ParseRules) -> Result<ParsedEvents> {
+    if rules.format == Format::Text && (rules.has_time || rules.has_user) {
         return Err(Problem::invalid(
             "a line of text is a key alone, but events of this stream have a time or a user too",
             "send JSON Lines, CSV or Arrow; or have events take the time of their arrival, by creating the stream with ?time=arrival",
         ));
     }
-    let mut admission = Admission::<K>::new(reading);
-    let tally = read_bytes(body, reading.format, &reading.schema(), |event| {
-        admission.take(event);
+    let latest = rules.present.saturating_add(rules.tolerance);
+    // With users an event belongs to the epoch of its own time, and waits for it. Without, times are public,
+    // and no key is moved.
+    let latest_counted = if rules.has_user { latest } else { rules.present };
+    let (mut batch, mut seen, mut left_out) = (Batch::<K>::new(), 0_u64, 0);
+    let tally = read_bytes(body, rules.format, &rules.schema(), |event| {
+        seen += 1;
+        if seen.is_multiple_of(TURN) {
+            thread::yield_now();
+        }
+        let is_before = |time: i64| rules.since.is_some_and(|since| time < since);
+        if event.time.is_some_and(|time| time > latest || time < rules.earliest) {
+            // Counted as left out, rather than dropped silently: no release can reach it any more.
+            left_out += 1;
+        } else {
+            let time = event.time.map(|time| time.min(latest_counted));
+            if !time.is_some_and(is_before) {
+                batch.push(Event { time, key: event.key.and_then(K::parse), user: event.user });
+            }
+        }
         Ok::<_, Error>(())
     })
-    .map_err(|error| refusal::of(error, reading))?;
-    let (batch, left_out) = admission.finish();
-    Ok(Read {
+    .map_err(|error| refusal::of(error, rules))?;
+    Ok(ParsedEvents {
         events: batch.len() as u64,
         batch: K::any(batch),
         wrong: tally.unreadable - tally.not_text + left_out,

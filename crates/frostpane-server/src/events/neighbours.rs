@@ -13,9 +13,9 @@ use frostpane::Bytes;
 use frostpane_events::Format;
 use frostpane_store::KeyKind;
 
-use super::{Has, Reading, Wrong, read};
+use super::{ParseRules, Wrong, read};
 use crate::key::ServedKey;
-use crate::stream::Columns;
+use crate::stream::EventColumns;
 
 const EVENTS: usize = 40;
 /// Places of the odd event.
@@ -23,18 +23,19 @@ const PLACES: [usize; 3] = [0, 20, EVENTS - 1];
 const NOW: i64 = 1_764_547_200_000_000;
 
 /// A key and a user, as bytes.
-type Parts = (Option<Vec<u8>>, Option<Vec<u8>>);
+type KeyAndUser = (Option<Vec<u8>>, Option<Vec<u8>>);
 /// A key and a user, as they are written.
 type Row = [Vec<u8>; 2];
 
-fn reading(format: Format, keys: KeyKind) -> Reading {
-    Reading {
+fn rules(format: Format, keys: KeyKind, wrong: Wrong) -> ParseRules {
+    ParseRules {
         most: usize::MAX,
         format,
-        columns: Columns::default(),
+        columns: EventColumns::default(),
         keys,
-        has: Has { time: true, user: true },
-        wrong: Wrong::Skip,
+        has_time: true,
+        has_user: true,
+        wrong,
         since: None,
         present: NOW,
         earliest: 0,
@@ -43,8 +44,12 @@ fn reading(format: Format, keys: KeyKind) -> Reading {
 }
 
 /// The events of a body, and how many were left out.
-fn events(body: &[u8], format: Format, keys: KeyKind) -> (Vec<Parts>, u64) {
-    let found = read(body, &reading(format, keys)).unwrap();
+fn events(body: &[u8], format: Format, keys: KeyKind) -> (Vec<KeyAndUser>, u64) {
+    let found = read(body, &rules(format, keys, Wrong::Skip)).unwrap();
+    // Where nothing can be taken for a delimiter, no key and no user refuses a request.
+    if !matches!(format, Format::Csv | Format::Tsv) {
+        assert!(read(body, &rules(format, keys, Wrong::Refuse)).is_ok(), "{}", body.escape_ascii());
+    }
     let events = match keys {
         KeyKind::Bytes => parts::<Bytes>(&found, |key| key.to_vec()),
         KeyKind::Integers => parts::<u64>(&found, |key| key.to_string().into_bytes()),
@@ -52,7 +57,7 @@ fn events(body: &[u8], format: Format, keys: KeyKind) -> (Vec<Parts>, u64) {
     (events, found.wrong)
 }
 
-fn parts<K: ServedKey>(found: &super::Read, text: impl Fn(K::Ref<'_>) -> Vec<u8>) -> Vec<Parts> {
+fn parts<K: ServedKey>(found: &super::ParsedEvents, text: impl Fn(K::Ref<'_>) -> Vec<u8>) -> Vec<KeyAndUser> {
     let batch = K::batch(&found.batch).unwrap();
     let part = |event: frostpane::Event<'_, K>| (event.key.map(&text), event.user.map(<[u8]>::to_vec));
     batch.events().map(part).collect()

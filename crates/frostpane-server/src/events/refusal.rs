@@ -1,19 +1,18 @@
 //! Refusals of requests, with the line and without a part of it.
 
 use axum::http::StatusCode;
-use frostpane_events::{Error, Fault, Format};
+use frostpane_events::{Error, EventFault, Format};
 
-use super::{Reading, too_large};
+use super::{ParseRules, too_large};
 use crate::problem::Problem;
 
-/// The answer to a request whose events cannot be read.
-pub fn of(error: Error, reading: &Reading) -> Problem {
+pub fn of(error: Error, rules: &ParseRules) -> Problem {
     match error {
         Error::Invalid(place) => match place.number {
-            0 => invalid(place.fault, reading),
-            number => invalid(place.fault, reading).at(number),
+            0 => invalid(place.fault, rules),
+            number => invalid(place.fault, rules).at(number),
         },
-        Error::Column { column, .. } => no_column(&column, reading.format),
+        Error::Column { column, .. } => no_column(&column, rules.format),
         Error::TooMany(most) => Problem::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             format!("the request has more than {most} events: nothing of it was taken"),
@@ -40,26 +39,26 @@ fn no_column(column: &str, format: Format) -> Problem {
     if format == Format::Arrow { problem } else { problem.at(1) }
 }
 
-fn invalid(fault: Fault, reading: &Reading) -> Problem {
-    let columns = &reading.columns;
+fn invalid(fault: EventFault, rules: &ParseRules) -> Problem {
+    let columns = &rules.columns;
     let (key, user) = (&columns.key, &columns.user);
     let time = columns.time.as_deref().unwrap_or("time");
     let (error, then) = match fault {
-        Fault::MissingKey => {
+        EventFault::MissingKey => {
             (format!("an event has no field {key:?} for its key"), "give it one; null if it has no key")
         }
-        Fault::MissingTime => (
+        EventFault::MissingTime => (
             format!("an event has no field {time:?} for its time"),
             "give it one: as in RFC 3339, with Z or an offset, or a number since 1970; or have the time of arrival taken, by creating the stream with ?time=arrival",
         ),
-        Fault::NoTime => (
+        EventFault::NoTime => (
             format!("the field {time:?} of an event is no time"),
             "give one as in RFC 3339, with Z or an offset, or a number since 1970",
         ),
-        Fault::MissingUser => {
+        EventFault::MissingUser => {
             (format!("people are protected, but an event has no field {user:?} for its user"), "give it one")
         }
-        Fault::Twice => ("an event has a field twice".to_owned(), "give each once"),
+        EventFault::Twice => ("an event has a field twice".to_owned(), "give each once"),
         _ => ("an event is not written as Content-Type says".to_owned(), "correct it"),
     };
     Problem::new(

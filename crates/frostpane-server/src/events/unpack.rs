@@ -13,7 +13,6 @@ const LARGEST_WINDOW: u32 = 23;
 
 /// Bytes that may come of every byte that is packed, beside the first megabyte.
 const RATIO: usize = 256;
-/// Bytes that are unpacked at a time.
 const PART: usize = 64 << 10;
 
 /// Decompresses a body of at most `most` bytes. Before each part, room for its bytes is asked for.
@@ -76,7 +75,6 @@ fn broken() -> Problem {
     )
 }
 
-/// The answer to a body that is too large.
 pub fn too_large(most: usize) -> Problem {
     Problem::new(
         StatusCode::PAYLOAD_TOO_LARGE,

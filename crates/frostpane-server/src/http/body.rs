@@ -120,7 +120,6 @@ async fn drain(mut body: Body, most: usize, refused: &Mutex<()>) {
     }
 }
 
-/// Receives a whole body, if it is not too large.
 pub async fn collect(body: Body, most: usize) -> Result<Bytes> {
     let whole = Limited::new(body, most).collect().await;
     whole.map(|whole| whole.to_bytes()).map_err(|cause| match cause.downcast_ref::<LengthLimitError>() {

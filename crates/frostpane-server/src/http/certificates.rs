@@ -30,7 +30,6 @@ impl Certificates {
         Ok(())
     }
 
-    /// Returns the acceptor for the next connection.
     pub fn acceptor(&self) -> TlsAcceptor {
         self.acceptor.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

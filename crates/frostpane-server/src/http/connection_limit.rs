@@ -1,7 +1,6 @@
 //! Limits how many connections, requests or plans each holder has at once.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,35 +8,22 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// The token with this id.
     Token(String),
     /// Clients of one network that have no token.
     Network(IpAddr),
 }
 
 /// The number of permits of each holder.
-#[derive(Debug)]
-pub struct ConnectionLimit<H>(Arc<Mutex<HashMap<H, usize>>>);
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionLimit(Arc<Mutex<HashMap<Holder, usize>>>);
 
 /// One of a holder's permits, returned when it is dropped.
 #[derive(Debug)]
-pub struct Permit<H: Eq + Hash>(ConnectionLimit<H>, H);
+pub struct Permit(ConnectionLimit, Holder);
 
-impl<H> Default for ConnectionLimit<H> {
-    fn default() -> Self {
-        Self(Arc::default())
-    }
-}
-
-impl<H> Clone for ConnectionLimit<H> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<H: Eq + Hash + Clone> ConnectionLimit<H> {
+impl ConnectionLimit {
     /// Takes one more permit for a holder, if it has fewer than so many.
-    pub fn acquire(&self, holder: H, most: usize) -> Option<Permit<H>> {
+    pub fn acquire(&self, holder: Holder, most: usize) -> Option<Permit> {
         let mut all = self.lock();
         let count = all.entry(holder.clone()).or_default();
         if *count >= most {
@@ -46,9 +32,7 @@ impl<H: Eq + Hash + Clone> ConnectionLimit<H> {
         *count += 1;
         Some(Permit(self.clone(), holder))
     }
-}
 
-impl ConnectionLimit<Holder> {
     /// The same; a holder that is not known has no limit of its own.
     pub fn share(&self, holder: Option<Holder>, most: usize) -> Option<OwnPermit> {
         match holder {
@@ -56,15 +40,13 @@ impl ConnectionLimit<Holder> {
             None => Some(None),
         }
     }
-}
 
-impl<H> ConnectionLimit<H> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<H, usize>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Holder, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<H: Eq + Hash> Drop for Permit<H> {
+impl Drop for Permit {
     fn drop(&mut self) {
         let mut all = self.0.lock();
         if let Some(count) = all.get_mut(&self.1) {
@@ -77,7 +59,7 @@ impl<H: Eq + Hash> Drop for Permit<H> {
 }
 
 /// A holder's own permit, unless the holder is not known.
-pub type OwnPermit = Option<Permit<Holder>>;
+pub type OwnPermit = Option<Permit>;
 
 /// A permit of a limit for all callers together, beside the holder's own.
 pub struct SharedPermit {
@@ -86,7 +68,6 @@ pub struct SharedPermit {
 }
 
 impl SharedPermit {
-    /// Returns `None` if all permits are taken.
     pub fn new(own: OwnPermit, all: &Arc<Semaphore>) -> Option<Self> {
         Some(Self { _own: own, _all: all.clone().try_acquire_owned().ok()? })
     }
@@ -111,7 +92,7 @@ mod tests {
     fn a_holder_has_so_many_places_and_gives_them_back() {
         let limit = ConnectionLimit::default();
         let of = |text: &str| Holder::Network(network(text.parse().unwrap()));
-        let held: Vec<Permit<Holder>> = (0..3).map_while(|_| limit.acquire(of("192.0.2.1"), 2)).collect();
+        let held: Vec<Permit> = (0..3).map_while(|_| limit.acquire(of("192.0.2.1"), 2)).collect();
         assert_eq!(held.len(), 2);
         assert!(limit.acquire(of("192.0.2.2"), 2).is_some());
         assert!(limit.acquire(Holder::Token("one".to_owned()), 2).is_some());

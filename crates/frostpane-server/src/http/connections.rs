@@ -47,7 +47,7 @@ pub struct Connection {
     close: Arc<Notify>,
     state: Mutex<ConnectionState>,
     /// Its permit among the connections of a token.
-    owner: Mutex<Option<(Holder, Permit<Holder>)>>,
+    owner: Mutex<Option<(Holder, Permit)>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +132,7 @@ impl Connection {
     }
 
     /// Counts the connection to a token. Returns false if that has so many already.
-    pub fn belongs_to(&self, holder: &Holder, all: &ConnectionLimit<Holder>, most: usize) -> bool {
+    pub fn belongs_to(&self, holder: &Holder, all: &ConnectionLimit, most: usize) -> bool {
         let mut owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
         if owner.as_ref().is_some_and(|(owner, _)| owner == holder) {
             return true;

@@ -14,7 +14,7 @@ use super::body::{enlarge, join, receive};
 use super::extract::{Path, Query, StreamPath};
 use super::refusals::Refusals;
 use crate::auth::{Caller, Scope};
-use crate::events::{Read, Wrong, format, read, unpack};
+use crate::events::{ParseRules, ParsedEvents, Wrong, format, read, unpack};
 use crate::ingest::digest_of;
 use crate::name::check_id;
 use crate::problem::{Problem, Result};
@@ -37,7 +37,8 @@ pub struct IngestParams {
 
 /// The outcome of an ingest request. A repeated Idempotency-Key gets the answer of the first time.
 #[derive(Serialize, ToSchema)]
-pub struct Receipt {
+#[schema(as = Receipt)]
+pub struct IngestReceipt {
     #[serde(flatten)]
     counts: EventCounts,
     /// True if the request had been taken before, under its Idempotency-Key, and was not taken again.
@@ -73,7 +74,7 @@ struct EventCounts {
         description = "The events",
     ),
     responses(
-        (status = 200, body = Receipt), (status = 409, body = Problem), (status = 413, body = Problem),
+        (status = 200, body = IngestReceipt), (status = 409, body = Problem), (status = 413, body = Problem),
         (status = 415, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem),
         Refusals,
     ),
@@ -86,14 +87,14 @@ pub async fn ingest(
     params: Result<Query<IngestParams>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Json<Receipt>> {
+) -> Result<Json<IngestReceipt>> {
     let stream = caller.stream(&name, Scope::Ingest)?;
     let Query(params) = params?;
     let format = format::of_content_type(text(&headers, header::CONTENT_TYPE)?)?;
     let compression = format::of_content_encoding(text(&headers, header::CONTENT_ENCODING)?)?;
     let key = text(&headers, IDEMPOTENCY_KEY)?;
     key.map(check_id).transpose()?;
-    let request = Ingest {
+    let request = IngestCall {
         stream: &stream,
         format,
         wrong: params.wrong,
@@ -105,12 +106,12 @@ pub async fn ingest(
     if let Err(problem) = &receipt
         && problem.status() == StatusCode::TOO_MANY_REQUESTS
     {
-        stream.metrics().refused();
+        stream.shared.metrics.refused.inc();
     }
     receipt.map(Json)
 }
 
-struct Ingest<'a> {
+struct IngestCall<'a> {
     stream: &'a StreamHandle,
     format: Format,
     wrong: Wrong,
@@ -118,11 +119,11 @@ struct Ingest<'a> {
     id: Option<String>,
 }
 
-impl Ingest<'_> {
-    async fn finish(self, app: &App, caller: &Caller, body: Body) -> Result<Receipt> {
+impl IngestCall<'_> {
+    async fn finish(self, app: &App, caller: &Caller, body: Body) -> Result<IngestReceipt> {
         if self.id.is_none() {
             // Without a key it cannot have been taken before: a refusal need not wait for the body.
-            self.reading()?;
+            self.rules()?;
         }
         let most = app.limits.body;
         let (parts, mut room) = receive(app, caller, body, most).await?;
@@ -133,18 +134,17 @@ impl Ingest<'_> {
         let Ok(turns) = own.and_then(|own| turn.map(|turn| (own, turn))) else {
             return Err(overloaded());
         };
-        let reading =
-            self.reading().map(|reading| crate::events::Reading { most: app.limits.events, ..reading });
+        let rules = self.rules().map(|rules| ParseRules { most: app.limits.events, ..rules });
         let (compression, keyed) = (self.compression, self.id.is_some());
         let bodies = app.bodies.clone();
         let is_long = compression != Compression::None || parts.iter().map(Bytes::len).sum::<usize>() > LONG;
-        let work = move || -> Result<([u8; 32], Result<Read>)> {
+        let work = move || -> Result<([u8; 32], Result<ParsedEvents>)> {
             // Held to the end, even if the client has gone.
             let _turns = turns;
             let more = |size: usize| enlarge(&mut room, [&producer.bodies, &bodies], size);
             let body = unpack(join(&parts), compression, most, more)?;
             let digest = if keyed { digest_of(&body) } else { [0; 32] };
-            Ok((digest, reading.and_then(|reading| read(&body, &reading))))
+            Ok((digest, rules.and_then(|rules| read(&body, &rules))))
         };
         let worked =
             if is_long { app.workers.run(work).await } else { tokio::task::spawn_blocking(work).await.ok() };
@@ -153,28 +153,28 @@ impl Ingest<'_> {
         self.take(digest, read).await
     }
 
-    fn reading(&self) -> Result<crate::events::Reading> {
+    fn rules(&self) -> Result<ParseRules> {
         if self.stream.settings().closed {
             return Err(closed());
         }
-        self.stream.reading(self.format, self.wrong)
+        self.stream.rules(self.format, self.wrong)
     }
 
     /// Takes parsed events. If that is refused now, they may have been taken before: then that is the answer.
-    async fn take(self, digest: [u8; 32], read: Result<Read>) -> Result<Receipt> {
+    async fn take(self, digest: [u8; 32], read: Result<ParsedEvents>) -> Result<IngestReceipt> {
         let terms = self.terms();
         let identity = self.id.map(|id| Identity { id, digest, terms });
         let (counts, acknowledged) = match read {
             Err(refusal) => (EventCounts::default(), self.stream.recall_or(identity, refusal).await?),
-            Ok(Read { batch, events, wrong }) => {
+            Ok(ParsedEvents { batch, events, wrong }) => {
                 let counts = EventCounts { events: Some(events), wrong: Some(wrong) };
                 let receipt = serde_json::to_string(&counts).unwrap_or_default();
                 (counts, self.stream.take(identity, receipt, batch).await?)
             }
         };
         Ok(match acknowledged {
-            Acknowledged::First => Receipt { counts, again: false },
-            Acknowledged::Again(receipt) => Receipt {
+            Acknowledged::First => IngestReceipt { counts, again: false },
+            Acknowledged::Again(receipt) => IngestReceipt {
                 counts: receipt.and_then(|receipt| serde_json::from_str(&receipt).ok()).unwrap_or_default(),
                 again: true,
             },

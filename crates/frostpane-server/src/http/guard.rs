@@ -26,7 +26,6 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// The address of the client, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Address(pub IpAddr);
 
@@ -103,7 +102,6 @@ fn address(app: &App, request: &Request) -> Option<IpAddr> {
     named.flatten().or(Some(address.ip()))
 }
 
-/// Returns false if the address asks too often.
 fn may_ask(app: &App, request: &Request) -> bool {
     let address = request.extensions().get::<Address>();
     address.is_none_or(|Address(address)| app.rate.allows(*address, app.limits.rate))
@@ -128,21 +126,17 @@ fn crowded() -> Response {
 }
 
 fn too_many() -> Problem {
-    Problem::new(
-        StatusCode::TOO_MANY_REQUESTS,
+    Problem::too_many(
         "too many requests with this token, or from this address, are being answered at once",
         "wait for some of them before you send more",
     )
-    .after(1)
 }
 
 fn too_often() -> Problem {
-    Problem::new(
-        StatusCode::TOO_MANY_REQUESTS,
+    Problem::too_many(
         "this address asks too often without a token",
         "ask less often: what is published can be cached, and .../live says when there is more",
     )
-    .after(1)
 }
 
 fn slow() -> Problem {

@@ -11,8 +11,9 @@ use super::App;
 use super::extract::{Path, StreamPath};
 use super::refusals::Refusals;
 use crate::auth::{Caller, Scope};
+use crate::metrics::IngestStatistics;
 use crate::problem::{Problem, Result};
-use crate::stream::Status;
+use crate::stream::{QUEUE_BYTES, Status};
 
 pub const HEALTHZ: &str = "/healthz";
 pub const READYZ: &str = "/readyz";
@@ -72,10 +73,11 @@ pub async fn stream_is_ready(
     caller: Caller,
     Path(StreamPath { name }): Path<StreamPath>,
 ) -> Result<&'static str> {
-    if caller.reads(&name)?.is_well() {
-        return Ok("ready\n");
+    match caller.reads(&name)?.status() {
+        // One that waits works as it should.
+        Status::Ready | Status::Waiting => Ok("ready\n"),
+        _ => Err(Problem::unavailable("the stream takes no events, or ends no slides")),
     }
-    Err(Problem::unavailable("the stream takes no events, or ends no slides"))
 }
 
 /// Metrics for the operator, in the format of Prometheus.
@@ -99,31 +101,15 @@ pub struct Health {
     /// ready, failed, clock (the wall clock is not plausible), waiting (restored: continues when the clock
     /// has reached its own), source (its source cannot be reached), catching_up (it was off for long: slides
     /// are ended step by step), hung (a transaction does not end) or stopped.
-    standing: &'static str,
+    #[schema(value_type = String)]
+    standing: Status,
     /// The time that its clock has reached; null by count, and before the first event.
     clock: Option<String>,
     /// The most bytes of events that may wait.
     room_bytes: usize,
     /// Statistics that reveal how many events there were: not given where users are protected.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ingest: Option<Ingest>,
-}
-
-/// Statistics of events since the service was started.
-#[derive(Serialize, ToSchema)]
-pub struct Ingest {
-    /// Events.
-    events: u64,
-    /// Events that came too late, and are not counted.
-    late: u64,
-    /// Transactions.
-    commits: u64,
-    /// The mean time of a transaction.
-    commit_milliseconds: f64,
-    /// Bytes of events that wait.
-    waiting_bytes: usize,
-    /// Requests that were refused because of overload.
-    overloads: u64,
+    ingest: Option<IngestStatistics>,
 }
 
 /// Health of a stream, for its operator.
@@ -133,36 +119,13 @@ pub struct Ingest {
 )]
 pub async fn of_stream(caller: Caller, Path(StreamPath { name }): Path<StreamPath>) -> Result<Response> {
     let stream = caller.stream(&name, Scope::Admin)?;
-    let (waiting, room) = stream.waiting();
-    let metrics = stream.metrics();
-    let (commits, micros) = metrics.commits();
-    let ingest = Ingest {
-        events: metrics.events(),
-        late: stream.dropped(),
-        commits,
-        commit_milliseconds: micros as f64 / 1e3 / commits.max(1) as f64,
-        waiting_bytes: waiting,
-        overloads: metrics.overloads(),
-    };
+    let clock = stream.shared.slide.map(|_| stream.shared.clock()).filter(|&clock| clock > 0);
+    let clock = clock.and_then(|clock| jiff::Timestamp::from_microsecond(clock).ok());
     let health = Health {
-        standing: match stream.status() {
-            Status::Ready => "ready",
-            Status::Failed => "failed",
-            Status::Clock => "clock",
-            Status::Waiting => "waiting",
-            Status::Stopped => "stopped",
-            Status::CutOff => "source",
-            Status::CatchingUp => "catching_up",
-            Status::Hung => "hung",
-        },
-        clock: stream
-            .slide()
-            .map(|_| stream.clock())
-            .filter(|&clock| clock > 0)
-            .and_then(|clock| jiff::Timestamp::from_microsecond(clock).ok())
-            .map(|clock| clock.to_string()),
-        room_bytes: room,
-        ingest: (!stream.spec().unit.is_user()).then_some(ingest),
+        standing: stream.status(),
+        clock: clock.map(|clock| clock.to_string()),
+        room_bytes: QUEUE_BYTES,
+        ingest: stream.statistics(),
     };
     Ok((StatusCode::OK, [(header::CACHE_CONTROL, "no-store")], Json(health)).into_response())
 }

@@ -1,6 +1,5 @@
 //! The HTTP interface: listener, routes and handlers.
 
-mod amount;
 mod body;
 mod budget;
 pub mod certificates;
@@ -9,7 +8,6 @@ pub mod connections;
 mod events;
 mod extract;
 pub mod guard;
-mod head_deadline;
 mod health;
 mod hold;
 mod plan;
@@ -19,7 +17,7 @@ mod releases;
 pub mod serve;
 mod sse;
 mod streams;
-mod write_deadline;
+mod timed_socket;
 
 use std::sync::Arc;
 

@@ -97,8 +97,7 @@ impl PlanPermit {
 }
 
 fn busy(why: &str) -> Problem {
-    Problem::new(StatusCode::TOO_MANY_REQUESTS, why, "ask again after the time that Retry-After says")
-        .after(1)
+    Problem::too_many(why, "ask again after the time that Retry-After says")
 }
 
 impl FromRequestParts<App> for PlanPermit {

@@ -16,7 +16,7 @@ use crate::http::connections::Connections;
 use crate::http::hold::hold;
 use crate::http::probes;
 use crate::http::serve::accept;
-use crate::http::write_deadline::WriteDeadline;
+use crate::http::timed_socket::TimedSocket;
 use crate::service::Service;
 
 /// The most time for a request, or for the wait for one.
@@ -59,10 +59,11 @@ async fn answer_all(socket: std::net::TcpListener, service: Arc<Service>, with_m
                     Ok::<_, std::convert::Infallible>(hold(answered, active))
                 }
             });
+            let socket = TimedSocket::for_writes(socket, TIME);
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(TIME)
-                .serve_connection(TokioIo::new(WriteDeadline::new(socket, TIME)), answer);
+                .serve_connection(TokioIo::new(socket), answer);
             tokio::select! {
                 _ = served => {}
                 () = connection.closed() => {}

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
-use super::amount::Amount;
+use super::budget::PrivacyLoss;
 use super::extract::{Path, Query, ReleasePath, SmallBody, StreamPath};
 use super::refusals::Refusals;
 use super::streams::object_of;
@@ -129,7 +129,7 @@ pub async fn after(
     let stream = caller.reads(&name)?;
     let most = params.most.unwrap_or(TOGETHER).clamp(1, TOGETHER);
     let found = releases_after(&stream, params.after, Most::new(most, PAGE)).await?;
-    let latest = stream.shelf().latest().map_or(0, |latest| latest.number);
+    let latest = stream.shelf().latest_number();
     let last = found.last().map(|published| published.number);
     let numbered = |published: &Arc<Published>| {
         let text = String::from_utf8(published.json.to_vec()).ok()?;
@@ -156,7 +156,8 @@ pub async fn releases_after(stream: &StreamHandle, number: u64, most: Most) -> R
 /// The body of a request for a release.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ReleaseRequest {
+#[schema(as = ReleaseRequest)]
+pub struct ReleaseBody {
     /// The window; the longest by default.
     #[schema(value_type = Option<String>)]
     window: Option<Span>,
@@ -171,16 +172,14 @@ pub struct ReleaseParams {
     dry_run: bool,
 }
 
-/// The cost of a release.
-#[derive(Serialize, ToSchema)]
-pub struct Price {
-    /// The charge for each pane that it covers.
-    charge: Amount,
+#[derive(Serialize)]
+struct ReleaseCost {
+    /// For each pane that it covers.
+    charge: PrivacyLoss,
     /// The begin of the window: a moment, or the number of an event.
     from: String,
-    /// The end of the window.
     to: String,
-    /// The panes, or epochs, that it covers.
+    /// Panes, or epochs.
     panes: u64,
     /// Such releases that would be left.
     left: u64,
@@ -190,7 +189,7 @@ pub struct Price {
 /// id returns the same bytes and costs nothing.
 #[utoipa::path(
     put, path = "/v1/streams/{name}/releases/{id}", tag = "releases", params(ReleasePath, ReleaseParams),
-    request_body(content = ReleaseRequest, description = "May be empty"),
+    request_body(content = ReleaseBody, description = "May be empty"),
     responses(
         (status = 200, description = "It was made before; or its cost"),
         (status = 201, description = "The release"), (status = 402, body = Problem),
@@ -208,7 +207,7 @@ pub async fn make(
     let stream = caller.stream(&name, Scope::Release)?;
     check_id(&id)?;
     let asked = if body.is_empty() {
-        ReleaseRequest::default()
+        ReleaseBody::default()
     } else {
         object_of(&body).map_err(|_| {
             Problem::invalid(
@@ -220,7 +219,7 @@ pub async fn make(
     let window = asked.window;
     if params.dry_run {
         let (dry, [from, to]) = stream.ask(|reply| StreamCommand::DryRun { window, reply }).await?;
-        return Ok(Json(Price {
+        return Ok(Json(ReleaseCost {
             from,
             to,
             charge: dry.charge.into(),
@@ -287,12 +286,12 @@ fn cached(stream: &StreamHandle, published: &Published, asked: &HeaderMap, secon
 
 /// Whole seconds until the next release can be there.
 fn until_next(stream: &StreamHandle) -> u64 {
-    match stream.slide() {
+    match stream.shared.slide {
         Some((slide, offset)) if stream.spec().continual => {
             let now = now();
             let since = (now - offset).rem_euclid(slide);
             // Between the end of a slide and its release, the one before must not be cached.
-            if stream.clock() >= now - since { (slide - since) as u64 / 1_000_000 } else { 0 }
+            if stream.shared.clock() >= now - since { (slide - since) as u64 / 1_000_000 } else { 0 }
         }
         _ => 0,
     }

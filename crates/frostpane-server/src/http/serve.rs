@@ -20,9 +20,8 @@ use tower::ServiceExt;
 use crate::http::certificates::Certificates;
 use crate::http::connection_limit::{ConnectionLimit, Holder, network};
 use crate::http::connections::{Connection, ConnectionUse};
-use crate::http::head_deadline::HeadDeadline;
 use crate::http::hold::hold;
-use crate::http::write_deadline::WriteDeadline;
+use crate::http::timed_socket::TimedSocket;
 use crate::log::tell;
 use crate::service::Service;
 
@@ -59,30 +58,23 @@ pub async fn serve(
             continue;
         };
         let most = most_of_one(&service, address.ip());
-        let Some(own) = address_limit.acquire(network(address.ip()), most) else {
+        let Some(own) = address_limit.acquire(Holder::Network(network(address.ip())), most) else {
             continue;
         };
         let _ = socket.set_nodelay(true);
-        let socket = WriteDeadline::new(socket, service.limits.time);
+        let socket = TimedSocket::for_writes(socket, service.limits.time);
         let tls = tls.as_ref().map(|tls| tls.acceptor());
         let (app, service) = (app.clone(), service.clone());
         let watcher = graceful.watcher();
         tokio::spawn(async move {
             let _own = own;
-            let limits = &service.limits;
-            let (header_time, idle_time) = if connection.admits == ConnectionUse::Any {
-                (limits.header_time, limits.idle_time)
-            } else {
-                let short = limits.header_time.min(SCARCE_TIME);
-                (short, short)
-            };
-            let both = (app, service.clone());
-            let times = (header_time, idle_time);
+            let times = times_of(&service, connection.admits);
+            let both = (app, service);
             let answering = async {
                 match tls {
                     None => answer_all(socket, times, watcher, both, &connection, address).await,
                     Some(tls) => {
-                        let greeted = tokio::time::timeout(header_time, tls.accept(socket)).await;
+                        let greeted = tokio::time::timeout(times.0, tls.accept(socket)).await;
                         if let Ok(Ok(socket)) = greeted {
                             answer_all(socket, times, watcher, both, &connection, address).await;
                         }
@@ -111,6 +103,16 @@ fn most_of_one(service: &Service, address: IpAddr) -> usize {
     service.limits.connections.div_ceil(4)
 }
 
+/// The most time for headers, and until the next request begins.
+fn times_of(service: &Service, admits: ConnectionUse) -> (Duration, Duration) {
+    let limits = &service.limits;
+    let short = limits.header_time.min(SCARCE_TIME);
+    match admits {
+        ConnectionUse::Any => (limits.header_time, limits.idle_time),
+        ConnectionUse::Tokens | ConnectionUse::Probes => (short, short),
+    }
+}
+
 async fn answer_all(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     (header_time, idle_time): (Duration, Duration),
@@ -119,7 +121,7 @@ async fn answer_all(
     connection: &Arc<Connection>,
     address: SocketAddr,
 ) {
-    let (socket, phase) = HeadDeadline::new(socket, header_time, idle_time);
+    let (socket, phase) = TimedSocket::for_requests(socket, header_time, idle_time);
     let answer = hyper::service::service_fn(|request: hyper::Request<Incoming>| {
         phase.answer();
         let (answering, phase) =
@@ -132,7 +134,7 @@ async fn answer_all(
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        // `HeadDeadline` has the limits of each; this is for both together.
+        // `TimedSocket` has the limits of each; this is for both together.
         .header_read_timeout(header_time + idle_time)
         .max_buf_size(HEADER_BYTES)
         .serve_connection(TokioIo::new(socket), answer);

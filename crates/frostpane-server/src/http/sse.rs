@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream::unfold;
@@ -61,7 +61,7 @@ pub async fn listen(
     let stream = caller.reads(&name)?;
     let permit = listener_permit(&app, &caller, address.map(|Extension(address)| address))?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let latest = stream.shelf().latest().map_or(0, |latest| latest.number);
+    let latest = stream.shelf().latest_number();
     let after = last.and_then(|id| id.parse().ok()).unwrap_or(latest.saturating_sub(1)).min(latest);
     let listener = Listener {
         news: stream.shelf().listen(),
@@ -105,8 +105,7 @@ fn listener_permit(app: &App, caller: &Caller, address: Option<Address>) -> Resu
 }
 
 fn too_many() -> Problem {
-    Problem::new(
-        StatusCode::TOO_MANY_REQUESTS,
+    Problem::too_many(
         "too many listen with this token, or without one",
         "read the latest release now and then, which can be cached",
     )
@@ -114,7 +113,6 @@ fn too_many() -> Problem {
 }
 
 impl Listener {
-    /// The next bytes; `None` at the end.
     async fn next(mut self) -> Option<(std::result::Result<Bytes, Infallible>, Self)> {
         if !self.greeted {
             self.greeted = true;

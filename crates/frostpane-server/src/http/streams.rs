@@ -22,7 +22,7 @@ use crate::auth::{Caller, Scope};
 use crate::name::check_stream;
 use crate::problem::{Problem, Result};
 use crate::service::CachedList;
-use crate::stream::{Columns, Settings, StreamHandle};
+use crate::stream::{EventColumns, Settings, StreamHandle};
 
 /// The most time for which clients without a token get the same list of streams, unless a stream changes.
 const LISTED_FOR: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub struct Description {
     /// It takes no more events.
     closed: bool,
     /// The fields of an event.
-    columns: Columns,
+    columns: EventColumns,
     /// bytes or integers.
     keys: &'static str,
     /// True for continual release: a release at every slide.
@@ -62,14 +62,14 @@ impl Description {
             public: settings.public,
             closed: settings.closed,
             columns: settings.columns.clone(),
-            keys: match stream.header().keys {
+            keys: match stream.header.keys {
                 frostpane_store::KeyKind::Bytes => "bytes",
                 frostpane_store::KeyKind::Integers => "integers",
             },
             continual: stream.spec().continual,
             people: stream.spec().unit.is_user(),
-            slide_seconds: stream.slide().map(|(slide, _)| slide as f64 / 1e6),
-            releases: stream.shelf().latest().map_or(0, |latest| latest.number),
+            slide_seconds: stream.shared.slide.map(|(slide, _)| slide as f64 / 1e6),
+            releases: stream.shelf().latest_number(),
         }
     }
 }
@@ -77,9 +77,9 @@ impl Description {
 /// The description, written again only when something has changed.
 fn described(stream: &StreamHandle) -> Response {
     let settings = stream.settings();
-    let releases = stream.shelf().latest().map_or(0, |latest| latest.number);
+    let releases = stream.shelf().latest_number();
     let body = stream.described((settings.public, settings.closed, releases), || {
-        let description = Description::of(stream, &stream.spec_json().whole);
+        let description = Description::of(stream, &stream.spec_json.whole);
         serde_json::to_vec(&description).unwrap_or_default()
     });
     json(body)
@@ -130,7 +130,7 @@ fn listed(app: &App, caller: &Caller) -> Bytes {
     let failed = app.failed().into_iter();
     let listed = Descriptions {
         demo: app.demo,
-        streams: seen.map(|stream| Description::of(&stream, &stream.spec_json().brief)).collect(),
+        streams: seen.map(|stream| Description::of(&stream, &stream.spec_json.brief)).collect(),
         failed: failed.filter(|name| app.has_failed_in_public(name) || may(name)).collect(),
     };
     serde_json::to_vec(&listed).unwrap_or_default().into()
@@ -158,9 +158,9 @@ pub struct CreateParams {
 }
 
 impl CreateParams {
-    fn columns(&self) -> Columns {
-        let usual = Columns::default();
-        Columns {
+    fn columns(&self) -> EventColumns {
+        let usual = EventColumns::default();
+        EventColumns {
             key: self.key.clone().unwrap_or(usual.key),
             time: match self.time.as_deref() {
                 Some("arrival") => None,
@@ -220,7 +220,6 @@ pub fn object_of<T: DeserializeOwned>(body: &[u8]) -> serde_json::Result<T> {
     }
 }
 
-/// Parses a specification that came over the network.
 pub fn spec_of(body: &[u8]) -> Result<Spec> {
     object_of(body).map_err(|cause| {
         Problem::invalid(

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream;
 use axum::http::StatusCode;
-use bytes::Bytes;
 use frostpane_events::Format;
 use futures_util::future::join_all;
 
-use crate::events::{Read, Wrong, read};
+use crate::events::{ParsedEvents, Wrong, read};
 use crate::log;
 use crate::problem::Problem;
 use crate::stream::{Identity, StreamHandle};
@@ -24,57 +24,34 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The least time between two log lines on messages that were left out: their number must not show.
 const SELDOM: Duration = Duration::from_secs(60);
 
-/// A message of a source.
-pub struct Message<M> {
-    /// Identifies the message among those of all sources, whenever it comes.
-    pub id: String,
-    pub body: Bytes,
-    /// Acknowledges the message.
-    pub receipt: M,
-}
-
-/// A source that delivers each message until it is acknowledged. Another kind of source implements this
-/// alone.
-pub trait MessageSource: Send + 'static {
-    type Receipt: Send;
-
-    /// The next messages, some or none. After an error it is called again, and may have to connect anew.
-    fn next(&mut self) -> impl Future<Output = Result<Vec<Message<Self::Receipt>>, String>> + Send;
-
-    /// Called when the events of a message are durable.
-    fn acknowledge(&mut self, receipt: Self::Receipt) -> impl Future<Output = Result<(), String>> + Send;
-}
-
 /// Takes messages of a source into a stream, for ever.
-pub async fn pull<S: MessageSource>(mut source: S, stream: Arc<StreamHandle>, format: Format) {
+pub async fn pull(mut source: JetStream, stream: Arc<StreamHandle>) {
     let left_out = AtomicBool::new(false);
     let mut last_told = None::<Instant>;
     loop {
         let messages = match source.next().await {
             Ok(messages) => messages,
             Err(cause) => {
-                stream.reaches_source(false);
+                stream.shared.cut_off.store(true, Ordering::Relaxed);
                 log::of_stream(stream.name(), format_args!("the source failed: {cause}"));
                 tokio::time::sleep(PATIENCE).await;
                 continue;
             }
         };
-        stream.reaches_source(true);
+        stream.shared.cut_off.store(false, Ordering::Relaxed);
         if messages.is_empty() {
-            stream.drained();
+            stream.shared.wall.drained();
         }
         let mut conflicts = false;
-        let taken = messages.into_iter().map(|message| take(&stream, format, message, &left_out));
-        for taken in join_all(taken).await {
-            let acknowledged = match taken {
-                Some(receipt) => source.acknowledge(receipt).await,
-                None => {
-                    conflicts = true;
-                    continue;
-                }
-            };
+        let taken = messages.iter().map(|(id, message)| take(&stream, id, message, &left_out));
+        let taken = join_all(taken).await;
+        for (is_taken, (_, message)) in taken.into_iter().zip(&messages) {
+            if !is_taken {
+                conflicts = true;
+                continue;
+            }
             // A message that is not acknowledged comes again and is recognized.
-            if let Err(cause) = acknowledged {
+            if let Err(cause) = message.ack().await {
                 log::of_stream(stream.name(), format_args!("the source failed: {cause}"));
                 break;
             }
@@ -96,31 +73,26 @@ pub async fn pull<S: MessageSource>(mut source: S, stream: Arc<StreamHandle>, fo
     }
 }
 
-/// Takes a message, however long that takes. An unreadable message is left out; one with the id of another is
-/// not taken.
-async fn take<M>(
-    stream: &StreamHandle,
-    format: Format,
-    message: Message<M>,
-    left_out: &AtomicBool,
-) -> Option<M> {
+/// Takes a message, however long that takes. An unreadable message is left out. Returns false for one with the
+/// id of another, which is not taken.
+async fn take(stream: &StreamHandle, id: &str, message: &jetstream::Message, left_out: &AtomicBool) -> bool {
     loop {
-        let taken = match parse(stream, format, message.body.clone()).await {
+        let taken = match parse(stream, message.payload.clone()).await {
             Ok((digest, events)) => {
-                let identity = Identity { id: message.id.clone(), digest, terms: String::new() };
+                let identity = Identity { id: id.to_owned(), digest, terms: String::new() };
                 stream.take(Some(identity), String::new(), events.batch).await
             }
             Err(problem) => Err(problem),
         };
         match taken {
-            Ok(_) => return Some(message.receipt),
+            Ok(_) => return true,
             Err(problem) if problem.status() == StatusCode::CONFLICT && !stream.settings().closed => {
-                return None;
+                return false;
             }
             Err(problem) if is_passing(&problem) => tokio::time::sleep(PATIENCE).await,
             Err(_) => {
                 left_out.store(true, Ordering::Relaxed);
-                return Some(message.receipt);
+                return true;
             }
         }
     }
@@ -128,12 +100,10 @@ async fn take<M>(
 
 async fn parse(
     stream: &StreamHandle,
-    format: Format,
-    body: Bytes,
-) -> crate::problem::Result<([u8; 32], Read)> {
-    let reading = stream.reading(format, Wrong::Skip)?;
-    let read =
-        tokio::task::spawn_blocking(move || read(&body, &reading).map(|read| (digest_of(&body), read)));
+    body: bytes::Bytes,
+) -> crate::problem::Result<([u8; 32], ParsedEvents)> {
+    let rules = stream.rules(Format::Jsonl, Wrong::Skip)?;
+    let read = tokio::task::spawn_blocking(move || read(&body, &rules).map(|read| (digest_of(&body), read)));
     read.await.map_err(|_| Problem::invalid("the events cannot be read", "correct them"))?
 }
 

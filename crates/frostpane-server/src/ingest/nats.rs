@@ -4,10 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use async_nats::jetstream::{self, AckKind, consumer, consumer::PullConsumer};
+use async_nats::jetstream::{self, consumer, consumer::PullConsumer};
 use futures_util::StreamExt;
-
-use super::{Message, MessageSource};
 
 /// The most messages of a batch.
 const TOGETHER: usize = 512;
@@ -16,18 +14,13 @@ const WAIT: Duration = Duration::from_secs(1);
 /// The time after which a message that was not acknowledged comes again.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// A stream of JetStream.
+/// A stream of JetStream, which delivers each message until it is acknowledged.
 pub struct JetStream {
     server: String,
     stream: String,
     durable: String,
     credentials: Option<PathBuf>,
-    connected: Option<Connection>,
-}
-
-struct Connection {
-    consumer: PullConsumer,
-    stream: jetstream::stream::Stream,
+    connected: Option<(PullConsumer, jetstream::stream::Stream)>,
 }
 
 impl JetStream {
@@ -57,7 +50,7 @@ impl JetStream {
         })
     }
 
-    async fn connect(&self) -> Result<Connection, async_nats::Error> {
+    async fn connect(&self) -> Result<(PullConsumer, jetstream::stream::Stream), async_nats::Error> {
         let options = match &self.credentials {
             None => async_nats::ConnectOptions::new(),
             Some(path) => with_credentials(path)?,
@@ -72,14 +65,25 @@ impl JetStream {
             ..Default::default()
         };
         let consumer = stream.get_or_create_consumer(&self.durable, config).await?;
-        Ok(Connection { consumer, stream })
+        Ok((consumer, stream))
     }
 
-    async fn fetch(&mut self) -> Result<Vec<Message<jetstream::Message>>, async_nats::Error> {
+    /// The next messages, each with an id that no other message of any source has. After an error it is called
+    /// again, and connects anew.
+    pub async fn next(&mut self) -> Result<Vec<(String, jetstream::Message)>, String> {
+        let fetched = self.fetch().await;
+        if fetched.is_err() {
+            // The stream may be another by now.
+            self.connected = None;
+        }
+        fetched.map_err(|cause| format!("{}: {cause}", self.server))
+    }
+
+    async fn fetch(&mut self) -> Result<Vec<(String, jetstream::Message)>, async_nats::Error> {
         if self.connected.is_none() {
             self.connected = Some(self.connect().await?);
         }
-        let Some(Connection { consumer, stream }) = &self.connected else {
+        let Some((consumer, stream)) = &self.connected else {
             return Ok(Vec::new());
         };
         // A stream that was deleted and created again under its name is another.
@@ -90,11 +94,7 @@ impl JetStream {
         while let Some(message) = messages.next().await {
             let message = message?;
             let sequence = message.info()?.stream_sequence;
-            all.push(Message {
-                id: format!("{identity}\n{sequence}"),
-                body: message.payload.clone(),
-                receipt: message,
-            });
+            all.push((format!("{identity}\n{sequence}"), message));
         }
         Ok(all)
     }
@@ -108,21 +108,4 @@ fn with_credentials(path: &Path) -> Result<async_nats::ConnectOptions, async_nat
         Some((user, password)) => options.user_and_password(user.to_owned(), password.to_owned()),
         None => options.token(text.trim_end().to_owned()),
     })
-}
-
-impl MessageSource for JetStream {
-    type Receipt = jetstream::Message;
-
-    async fn next(&mut self) -> Result<Vec<Message<jetstream::Message>>, String> {
-        let fetched = self.fetch().await;
-        if fetched.is_err() {
-            // The stream may be another by now.
-            self.connected = None;
-        }
-        fetched.map_err(|cause| format!("{}: {cause}", self.server))
-    }
-
-    async fn acknowledge(&mut self, receipt: jetstream::Message) -> Result<(), String> {
-        receipt.ack_with(AckKind::Ack).await.map_err(|cause| cause.to_string())
-    }
 }

@@ -18,13 +18,13 @@ use frostpane_store::{
 };
 use jiff::Timestamp;
 
-use super::clock::now;
 use super::command::{Acknowledged, Identity, IngestRequest, StreamCommand};
 use super::disk_quota::DiskQuota;
 use super::published::{HELD, HELD_BYTES, Most, Published};
-use super::settings::Columns;
-use super::{OpenOptions, SharedState, Status, catching_up};
+use super::settings::EventColumns;
+use super::{SharedState, Status, catching_up, now};
 use crate::key::ServedKey;
+use crate::limits::Limits;
 use crate::log;
 use crate::problem::{Problem, Result};
 use crate::rate_limiter::RateLimiter;
@@ -65,22 +65,18 @@ pub(super) struct StreamActor<K: ServedKey> {
     reopened_at: Option<Instant>,
     /// The ids of single releases, in the order in which they were charged.
     charged: Vec<String>,
-    /// The number of each id.
     numbers: HashMap<String, u64>,
     /// The panes, and the number of releases, for which the budget was last computed.
     budget_of: Option<(Range<i64>, usize)>,
     /// The next time to look at the clock, in microseconds since 1970.
     due: i64,
-    /// Slides that the next transaction may end.
     slides: i64,
 }
 
-/// The outcome of a step of the clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StepOutcome {
-    /// The present is reached.
     Done,
-    /// Done is more to do.
+    /// More slides have to end.
     Partial,
     Failed,
 }
@@ -92,7 +88,7 @@ impl<K: ServedKey> StreamActor<K> {
         shared: Arc<SharedState>,
         commands: Receiver<StreamCommand>,
         timed: bool,
-        options: &OpenOptions,
+        limits: &Limits,
     ) -> Result<Self> {
         let mut actor = Self {
             is_restored: is_restored(&store)?,
@@ -106,8 +102,8 @@ impl<K: ServedKey> StreamActor<K> {
             commands,
             timed,
             is_full: false,
-            commits: RateLimiter::new(options.commits, options.commits, Instant::now()),
-            disk_quota: DiskQuota::new(options.disk),
+            commits: RateLimiter::new(limits.commits, limits.commits, Instant::now()),
+            disk_quota: DiskQuota::new(limits.disk),
             reopened_at: None,
             due: 0,
             slides: SLIDES,
@@ -147,7 +143,11 @@ impl<K: ServedKey> StreamActor<K> {
                     let _ = done.send(());
                     return;
                 }
-                other => self.answer(other),
+                StreamCommand::Release { id, window, reply } => drop(reply.send(self.release(&id, window))),
+                StreamCommand::DryRun { window, reply } => drop(reply.send(self.dry_run(window))),
+                StreamCommand::After { number, most, reply } => drop(reply.send(self.after(number, most))),
+                StreamCommand::Find(id, reply) => drop(reply.send(self.find(&id))),
+                StreamCommand::Recall(identity, reply) => drop(reply.send(self.acknowledged(&identity))),
             }
         }
     }
@@ -176,7 +176,8 @@ impl<K: ServedKey> StreamActor<K> {
             Ok(present) => present,
             Err(problem) => return self.refuse(all, &problem),
         };
-        let latest = self.latest(present);
+        // With users, an event that is a little ahead waits for its epoch.
+        let latest = present.saturating_add(self.shared.ahead);
         let mut all = self.not_ahead(all, present, latest);
         if !self.timed {
             all.iter_mut().for_each(|request| request.batch.stamp(present));
@@ -198,11 +199,13 @@ impl<K: ServedKey> StreamActor<K> {
             Ok(taken) => taken,
             Err(problem) => return self.refuse(all, &problem),
         };
-        self.shared.metrics.committed(began.elapsed());
+        let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.shared.metrics.commits.inc();
+        self.shared.metrics.committing.inc_by(micros);
         self.publish(lists);
         let events = outcomes.iter().zip(&deliveries);
         let events = events.filter(|(outcome, _)| **outcome == DeliveryOutcome::Taken);
-        self.shared.metrics.took(events.map(|(_, delivery)| delivery.batch.len() as u64).sum());
+        self.shared.metrics.events.inc_by(events.map(|(_, delivery)| delivery.batch.len() as u64).sum());
         for (outcome, request) in outcomes.into_iter().zip(all) {
             let answer = self.answer_to(outcome, request.identity.as_ref());
             drop(request.queue_permit);
@@ -245,16 +248,6 @@ impl<K: ServedKey> StreamActor<K> {
         }
     }
 
-    /// The latest time that an event may have now: with users, one that is a little ahead waits for its
-    /// epoch.
-    fn latest(&self, present: i64) -> i64 {
-        if self.timed && self.shared.spec.unit.is_user() {
-            present.saturating_add(self.shared.tolerance)
-        } else {
-            present
-        }
-    }
-
     /// If the clock was set back since events were parsed, refuses batches with events in the future: the
     /// library would leave such events out.
     fn not_ahead(&self, all: Vec<IngestRequest>, present: i64, latest: i64) -> Vec<IngestRequest> {
@@ -271,27 +264,6 @@ impl<K: ServedKey> StreamActor<K> {
             }
         }
         rest
-    }
-
-    fn answer(&mut self, command: StreamCommand) {
-        match command {
-            StreamCommand::Release { id, window, reply } => {
-                let _ = reply.send(self.release(&id, window));
-            }
-            StreamCommand::DryRun { window, reply } => {
-                let _ = reply.send(self.dry_run(window));
-            }
-            StreamCommand::After { number, most, reply } => {
-                let _ = reply.send(self.after(number, most));
-            }
-            StreamCommand::Find(id, reply) => {
-                let _ = reply.send(self.find(&id));
-            }
-            StreamCommand::Recall(identity, reply) => {
-                let _ = reply.send(self.acknowledged(&identity));
-            }
-            StreamCommand::Ingest(_) | StreamCommand::Stop(_) => {}
-        }
     }
 
     /// Uses the state. After a failure that is no refusal, memory differs from disk: the state is opened
@@ -377,7 +349,6 @@ impl<K: ServedKey> StreamActor<K> {
         }
     }
 
-    /// Loads the latest releases into memory.
     fn recall(&mut self) -> Result<()> {
         let latest = self.shared.shelf.latest().map_or(0, |latest| latest.number);
         let continual = self.shared.spec.continual;
@@ -409,15 +380,14 @@ impl<K: ServedKey> StreamActor<K> {
     fn latest_after(&mut self, number: u64, latest: u64) -> Result<Vec<Arc<Published>>> {
         let (mut found, mut left) = (Vec::new(), Most::new(HELD, HELD_BYTES));
         for before in (number..latest).rev().take(HELD) {
-            let Some(next) = self.after(before, Most::new(1, usize::MAX))?.pop() else {
+            // One that was given up is followed by another.
+            let Some(next) = self.next_after(before)?.filter(|next| next.number == before + 1) else {
                 continue;
             };
-            if next.number == before + 1 && !left.take(&next) {
+            if !left.take(&next) {
                 break;
             }
-            if next.number == before + 1 {
-                found.push(next);
-            }
+            found.push(next);
             if left.is_used() {
                 break;
             }
@@ -430,7 +400,7 @@ impl<K: ServedKey> StreamActor<K> {
         for ContinualRelease { number, json, release } in lists {
             let words = release.as_ref().map(ReaderSummary::of);
             self.shared.shelf.put(Published::new(number, None, json, words));
-            self.shared.metrics.released();
+            self.shared.metrics.releases.inc();
         }
         self.publish_progress();
     }
@@ -438,7 +408,8 @@ impl<K: ServedKey> StreamActor<K> {
     /// Publishes progress to requests.
     fn publish_progress(&mut self) {
         let Some(store) = &self.store else { return };
-        self.shared.set_progress(store.stream().now(), store.stream().tally().late);
+        self.shared.clock.store(store.stream().now(), Ordering::Relaxed);
+        self.shared.dropped.store(store.stream().tally().late, Ordering::Relaxed);
         let budget_of = (store.stream().numbers(), self.charged.len());
         if self.budget_of.as_ref() != Some(&budget_of)
             && let Ok(budget) = store.budget()
@@ -502,7 +473,7 @@ impl<K: ServedKey> StreamActor<K> {
                 let published = self.find(id)?.ok_or_else(not_open)?;
                 if !again {
                     self.shared.shelf.put((*published).clone());
-                    self.shared.metrics.released();
+                    self.shared.metrics.releases.inc();
                 }
                 published
             }
@@ -567,7 +538,6 @@ impl<K: ServedKey> StreamActor<K> {
         }
     }
 
-    /// Ends slides that are due.
     fn tick_if_due(&mut self) {
         if self.store.is_none() {
             self.reopen();
@@ -617,7 +587,7 @@ impl<K: ServedKey> StreamActor<K> {
         match self.with(|store| store.tick(until)) {
             Ok(lists) => self.publish(lists),
             Err(problem) => {
-                log::failed(&self.shared.name, &problem);
+                log::of_stream(&self.shared.name, &problem);
                 return StepOutcome::Failed;
             }
         }
@@ -703,7 +673,6 @@ fn charged<K: ServedKey>(store: &Store<K>) -> frostpane_store::Result<Vec<String
         .collect())
 }
 
-/// Returns true if users did not fit into the memory.
 fn is_memory(cause: &frostpane_store::Error) -> bool {
     match cause {
         frostpane_store::Error::Stopped(_) => true,
@@ -728,7 +697,7 @@ fn began_at<K: ServedKey>(store: &Store<K>) -> Result<Option<i64>> {
 /// Returns true if its columns are written as the service writes them.
 fn is_of_service<K: ServedKey>(store: &Store<K>) -> bool {
     let input = store.header().input.as_deref();
-    input.is_some_and(|input| serde_json::from_str::<Columns>(input).is_ok())
+    input.is_some_and(|input| serde_json::from_str::<EventColumns>(input).is_ok())
 }
 
 fn is_restored<K: ServedKey>(store: &Store<K>) -> Result<bool> {

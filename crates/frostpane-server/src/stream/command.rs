@@ -15,7 +15,6 @@ pub type Reply<T> = oneshot::Sender<Result<T>>;
 
 pub enum StreamCommand {
     Ingest(IngestRequest),
-    /// Make a release under an id.
     Release {
         id: String,
         window: Option<Span>,
@@ -32,7 +31,6 @@ pub enum StreamCommand {
         most: Most,
         reply: Reply<Vec<Arc<Published>>>,
     },
-    /// Read the release with an id.
     Find(String, Reply<Option<Arc<Published>>>),
     /// Look up the answer to a request, if it was taken before.
     Recall(Identity, Reply<Option<Acknowledged>>),
@@ -40,7 +38,6 @@ pub enum StreamCommand {
     Stop(oneshot::Sender<()>),
 }
 
-/// The identity of a request within its stream.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub id: String,
@@ -50,16 +47,13 @@ pub struct Identity {
     pub terms: String,
 }
 
-/// Events that are durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acknowledged {
-    /// They came for the first time.
     First,
     /// They had come before and got this receipt; `None` if an earlier version took them.
     Again(Option<String>),
 }
 
-/// Events of one request.
 pub struct IngestRequest {
     pub identity: Option<Identity>,
     /// Stored for when the request is repeated.

@@ -19,12 +19,10 @@ impl DiskQuota {
         Self { most, is_over: false, looked: None }
     }
 
-    /// Returns true if the stream was over its quota at the last look.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Returns true if the stream is over its quota.
     pub fn look(&mut self, folder: &Path) -> bool {
         if self.looked.is_none_or(|looked| looked.elapsed() >= SELDOM) {
             self.looked = Some(Instant::now());

@@ -32,7 +32,6 @@ impl DiskWatch {
         }
     }
 
-    /// Returns true if an operation has ended within this time.
     pub fn ended_within(&self, time: Duration) -> bool {
         match self.ended.load(Ordering::Relaxed) {
             0 => false,

@@ -1,7 +1,6 @@
 //! A stream of the service: its handle, shared by requests, and the actor thread that owns its state.
 
 mod actor;
-mod clock;
 mod command;
 mod disk_quota;
 mod disk_watch;
@@ -10,60 +9,63 @@ mod settings;
 mod spec_json;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
-use frostpane::{Bytes, Keys, Spec};
+use frostpane::{Bytes, Spec};
 use frostpane_events::Format;
-use frostpane_store::{Begin, Budget, ClockError, Header, KeyKind, Store, WallClock};
+use frostpane_store::{Begin, BudgetReport, ClockError, Header, KeyKind, Store, WallClock};
 use jiff::Timestamp;
+use serde::Serialize;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::events::{Has, Reading, Wrong};
-use crate::key::{AnyBatch, AnyKeys, ServedKey};
+use crate::events::{ParseRules, Wrong};
+use crate::key::{AnyBatch, ServedKey, SpecKeys};
+use crate::limits::Limits;
 use crate::log;
-use crate::metrics::StreamMetrics;
+use crate::metrics::{IngestStatistics, StreamMetrics};
 use crate::problem::{Problem, Result};
 use crate::rate_limiter::RateLimiter;
 use crate::worker_pool::give_way;
 use actor::StreamActor;
-pub(crate) use clock::now;
 use command::Reply;
 pub(crate) use command::{Acknowledged, Identity, IngestRequest, StreamCommand};
 use disk_watch::DiskWatch;
 pub use published::{Most, Published, Shelf};
-pub use settings::{Columns, Settings};
+pub use settings::{EventColumns, Settings};
 pub(crate) use spec_json::SpecJson;
 
 /// Changes of settings a second, and at once.
 const CHANGES: (u32, u32) = (1, 10);
-/// Commands that may wait.
 const QUEUE_COMMANDS: usize = 1_024;
-/// Bytes of events that may wait.
-const QUEUE_BYTES: usize = 64 << 20;
+pub(crate) const QUEUE_BYTES: usize = 64 << 20;
 /// The longest Retry-After, in seconds.
 const LONGEST_RETRY_AFTER: u64 = 3_600;
 /// Readers that may wait for the actor thread.
 const READERS: usize = 8;
 
-/// A handle of a stream.
+/// Microseconds since 1970 by the wall clock. The state decides if it can be believed.
+pub(crate) fn now() -> i64 {
+    Timestamp::now().as_microsecond()
+}
+
 pub struct StreamHandle {
     folder: PathBuf,
     settings: RwLock<Arc<Settings>>,
     /// Held while a change of settings is written.
     changing: tokio::sync::Mutex<RateLimiter>,
-    spec_json: SpecJson,
+    pub(crate) spec_json: SpecJson,
     /// The description, as it was last written.
     described: Mutex<Option<(Described, bytes::Bytes)>>,
-    shared: Arc<SharedState>,
+    pub(crate) shared: Arc<SharedState>,
     commands: SyncSender<StreamCommand>,
     queue_bytes: Arc<Semaphore>,
     readers: Semaphore,
-    header: Header,
+    pub(crate) header: Header,
 }
 
 /// The part of a stream on which its description depends: public, closed, number of releases.
@@ -76,45 +78,36 @@ pub(crate) struct SharedState {
     pub shelf: Shelf,
     pub metrics: StreamMetrics,
     /// The length of a slide that the clock ends, and its offset, in microseconds; `None` by count.
-    slide: Option<(i64, i64)>,
-    status: AtomicU8,
+    pub slide: Option<(i64, i64)>,
+    status: Mutex<Status>,
     /// The time, or number of events, that the state has reached.
     clock: AtomicI64,
-    wall: WallClock,
+    pub wall: WallClock,
+    /// Events that came too late.
     dropped: AtomicU64,
     /// True while its source cannot be reached, or has not been reached yet.
-    cut_off: AtomicBool,
+    pub cut_off: AtomicBool,
     /// True while it catches up with the wall clock.
     behind: AtomicBool,
-    disk: DiskWatch,
+    pub disk: DiskWatch,
     hung: Duration,
     by_clock: bool,
+    /// Events have times of their own.
+    has_time: bool,
     /// The latest moment at which events were parsed.
     seen: AtomicI64,
-    /// By how much an event may be ahead, in microseconds: it counts as of now or, with users, as of its own
-    /// time.
+    /// By how much an event may be ahead, in microseconds.
     tolerance: i64,
+    /// By how much it may be ahead and keep its time: with users, it waits for its epoch.
+    ahead: i64,
     /// By how much an event may be late and a window still cover it.
     reach: i64,
-    budget: RwLock<Option<Budget>>,
-}
-
-/// Options to open a stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OpenOptions {
-    /// Trusts the clock of the machine, however far it is ahead of that of the stream.
-    pub accept_clock: bool,
-    /// Messages wait at a source: the clock ends no slide before they are taken, or too much time has passed.
-    pub drains: bool,
-    pub tolerance: Duration,
-    pub commits: u32,
-    pub disk: u64,
-    pub hung: Duration,
+    budget: RwLock<Option<BudgetReport>>,
 }
 
 /// The health of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Status {
     Ready,
     /// Its state cannot be opened or written, or users did not fit into its memory.
@@ -124,7 +117,7 @@ pub(crate) enum Status {
     /// It was restored from a copy, and continues at a moment to come.
     Waiting,
     Stopped,
-    /// Its source cannot be reached.
+    #[serde(rename = "source")]
     CutOff,
     /// It was off for long, and ends slides until it has reached the wall clock.
     CatchingUp,
@@ -133,34 +126,48 @@ pub(crate) enum Status {
 }
 
 impl SharedState {
+    fn status(&self) -> MutexGuard<'_, Status> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn set_status(&self, status: Status) {
-        self.status.store(status as u8, Ordering::Relaxed);
+        *self.status() = status;
+    }
+
+    /// The time, or number of events, that the state has reached. For the operator alone.
+    pub fn clock(&self) -> i64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    /// The moment that the state has reached; `None` by count. For the operator alone.
+    pub fn moment(&self) -> Option<i64> {
+        self.by_clock.then(|| self.clock())
     }
 
     /// Sets a status that follows from the clock, unless the stream has failed or stopped. Returns true if it
     /// is new.
     fn set_status_by_clock(&self, to: Status) -> bool {
-        let by_clock = [Status::Ready, Status::Clock, Status::Waiting].map(|status| status as u8);
-        let changed = self.status.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |from| {
-            (by_clock.contains(&from) && from != to as u8).then_some(to as u8)
-        });
-        changed.is_ok()
+        let mut status = self.status();
+        let is_new = matches!(*status, Status::Ready | Status::Clock | Status::Waiting) && *status != to;
+        if is_new {
+            *status = to;
+        }
+        is_new
     }
 
     /// The time of this stream: never before the time that it has reached, and never that of an implausible
     /// clock.
     fn present(&self) -> std::result::Result<i64, ClockError> {
-        if !self.by_clock {
-            return Ok(now());
+        match self.moment() {
+            Some(reached) => self.wall.read((reached > 0).then_some(reached)),
+            None => Ok(now()),
         }
-        let reached = self.clock.load(Ordering::Relaxed);
-        self.wall.read((reached > 0).then_some(reached))
     }
 
     /// The refusal of requests while the clock is implausible.
     fn clock_problem(&self, cause: ClockError) -> Problem {
         let problem = Problem::unavailable(cause.to_string());
-        let reached = self.clock.load(Ordering::Relaxed);
+        let reached = self.clock();
         match (cause, Timestamp::from_microsecond(reached)) {
             (ClockError::Behind, Ok(at)) => {
                 let left = u64::try_from((reached - now()) / 1_000_000).unwrap_or(0);
@@ -172,75 +179,73 @@ impl SharedState {
         }
     }
 
-    fn set_budget(&self, budget: Budget) {
+    fn set_budget(&self, budget: BudgetReport) {
         *self.budget.write().unwrap_or_else(PoisonError::into_inner) = Some(budget);
-    }
-
-    fn set_progress(&self, clock: i64, dropped: u64) {
-        self.clock.store(clock, Ordering::Relaxed);
-        self.dropped.store(dropped, Ordering::Relaxed);
     }
 }
 
 impl StreamHandle {
     pub(crate) fn create_in(folder: &Path, spec: Spec, settings: &Settings, begin: Begin) -> Result<()> {
-        match AnyKeys::of(&spec)? {
-            AnyKeys::Bytes(keys) => create::<Bytes>(folder, spec, keys, begin)?,
-            AnyKeys::Integers(keys) => create::<u64>(folder, spec, keys, begin)?,
+        match SpecKeys::of(&spec)? {
+            SpecKeys::Bytes(keys) => drop(Store::create(folder, spec, keys, begin)?),
+            SpecKeys::Integers(keys) => drop(Store::create(folder, spec, keys, begin)?),
         }
         settings.write(folder)
     }
 
-    pub(crate) fn open(name: &str, folder: &Path, options: OpenOptions) -> Result<Self> {
+    pub(crate) fn open(name: &str, folder: &Path, limits: &Limits) -> Result<Self> {
         // Only the operator learns why a state cannot be opened.
         let why = |cause: &frostpane_store::Error| log::of_stream(name, cause);
         let header = Header::read(folder).inspect_err(why)?;
         match header.keys {
             KeyKind::Bytes => {
-                let store = Store::<Bytes>::open(folder).inspect_err(why)?;
-                Self::start(name, folder, store, options)
+                Self::start::<Bytes>(name, folder, Store::open(folder).inspect_err(why)?, limits)
             }
             KeyKind::Integers => {
-                let store = Store::<u64>::open(folder).inspect_err(why)?;
-                Self::start(name, folder, store, options)
+                Self::start::<u64>(name, folder, Store::open(folder).inspect_err(why)?, limits)
             }
         }
     }
 
-    fn start<K: ServedKey>(name: &str, folder: &Path, store: Store<K>, options: OpenOptions) -> Result<Self> {
+    fn start<K: ServedKey>(name: &str, folder: &Path, store: Store<K>, limits: &Limits) -> Result<Self> {
         let settings = Settings::read(folder)?;
         let header = store.header().clone();
         let spec = header.spec.clone();
         let slide = (store.stream().clock() != i64::MAX).then(|| slide(&store));
         let timed = settings.columns.time.is_some() || spec.longest().is_by_count();
         // Where only the times of events advance the stream, a clock that is ahead ends no slide.
-        let accepted = options.accept_clock || (slide.is_none() && timed);
-        let tolerance = i64::try_from(options.tolerance.as_micros()).unwrap_or(i64::MAX);
+        let accepted = limits.accept_clock || (slide.is_none() && timed);
+        let tolerance = i64::try_from(limits.tolerance.as_micros()).unwrap_or(i64::MAX);
+        let is_pulled = limits.pulled.iter().any(|pulled| pulled == name);
+        let keeps_time = timed && spec.unit.is_user();
         let shared = Arc::new(SharedState {
             name: name.to_owned(),
-            wall: store.clock(options.tolerance, accepted),
+            wall: store.clock(limits.tolerance, accepted),
             slide,
             metrics: StreamMetrics::default(),
             shelf: Shelf::default(),
-            status: AtomicU8::new(Status::Ready as u8),
+            status: Mutex::new(Status::Ready),
             clock: AtomicI64::new(0),
             dropped: AtomicU64::new(0),
-            cut_off: AtomicBool::new(options.drains),
+            cut_off: AtomicBool::new(is_pulled),
             behind: AtomicBool::new(false),
             disk: DiskWatch::default(),
-            hung: options.hung,
+            hung: limits.hung,
             by_clock: !spec.longest().is_by_count(),
+            has_time: settings.columns.have_time(&spec),
             seen: AtomicI64::new(i64::MIN),
             tolerance,
+            ahead: if keeps_time { tolerance } else { 0 },
             reach: reach(&spec),
             budget: RwLock::default(),
             spec,
         });
-        if options.drains {
+        if is_pulled {
+            // The clock ends no slide before messages that wait are taken, or too much time has passed.
             shared.wall.drain();
         }
         let (commands, asked) = sync_channel(QUEUE_COMMANDS);
-        let actor = StreamActor::new(folder.to_owned(), store, shared.clone(), asked, timed, &options)?;
+        let actor = StreamActor::new(folder.to_owned(), store, shared.clone(), asked, timed, limits)?;
         thread::Builder::new()
             .name(format!("stream {name}"))
             .spawn(|| {
@@ -270,11 +275,6 @@ impl StreamHandle {
         &self.shared.name
     }
 
-    pub(crate) fn header(&self) -> &Header {
-        &self.header
-    }
-
-    /// The settings, which may change.
     pub fn settings(&self) -> Arc<Settings> {
         self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -302,10 +302,6 @@ impl StreamHandle {
         Ok(())
     }
 
-    pub(crate) fn spec_json(&self) -> &SpecJson {
-        &self.spec_json
-    }
-
     /// The description, written again only when something has changed.
     pub(crate) fn described(&self, of: Described, write: impl FnOnce() -> Vec<u8>) -> bytes::Bytes {
         let mut described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
@@ -320,17 +316,16 @@ impl StreamHandle {
     }
 
     /// The rules by which events that come now are parsed.
-    pub(crate) fn reading(&self, format: Format, wrong: Wrong) -> Result<Reading> {
+    pub(crate) fn rules(&self, format: Format, wrong: Wrong) -> Result<ParseRules> {
         let settings = self.settings();
-        let present = self.present()?;
-        Ok(Reading {
+        let present = self.shared.present().map_err(|cause| self.shared.clock_problem(cause))?;
+        self.shared.seen.fetch_max(present, Ordering::Relaxed);
+        Ok(ParseRules {
             format,
             wrong,
             keys: self.header.keys,
-            has: Has {
-                time: self.shared.by_clock && settings.columns.time.is_some(),
-                user: self.spec().unit.is_user(),
-            },
+            has_time: self.shared.has_time,
+            has_user: self.spec().unit.is_user(),
             columns: settings.columns.clone(),
             since: settings.since,
             present,
@@ -341,83 +336,39 @@ impl StreamHandle {
     }
 
     /// The budget as of the last pane that ended or release that was made.
-    pub(crate) fn budget(&self) -> Option<Budget> {
+    pub(crate) fn budget(&self) -> Option<BudgetReport> {
         self.shared.budget.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The time of this stream, as of which events are parsed now.
-    pub(crate) fn present(&self) -> Result<i64> {
-        let present = self.shared.present();
-        let present = present.map_err(|cause| self.shared.clock_problem(cause))?;
-        self.shared.seen.fetch_max(present, Ordering::Relaxed);
-        Ok(present)
-    }
-
-    /// The latest releases.
     pub fn shelf(&self) -> &Shelf {
         &self.shared.shelf
     }
 
-    pub(crate) fn metrics(&self) -> &StreamMetrics {
-        &self.shared.metrics
-    }
-
     pub(crate) fn status(&self) -> Status {
-        match self.shared.status.load(Ordering::Relaxed) {
-            0..4 if self.hangs_for() > self.shared.hung => Status::Hung,
-            0 if self.shared.behind.load(Ordering::Relaxed) => Status::CatchingUp,
-            0 if self.shared.cut_off.load(Ordering::Relaxed) => Status::CutOff,
-            0 => Status::Ready,
-            1 => Status::Failed,
-            2 => Status::Clock,
-            3 => Status::Waiting,
-            _ => Status::Stopped,
+        let shared = &self.shared;
+        let status = *shared.status();
+        match status {
+            Status::Stopped => status,
+            _ if shared.disk.lasts() > shared.hung => Status::Hung,
+            Status::Ready if shared.behind.load(Ordering::Relaxed) => Status::CatchingUp,
+            Status::Ready if shared.cut_off.load(Ordering::Relaxed) => Status::CutOff,
+            _ => status,
         }
     }
 
-    /// The time for which it has been waiting for its disk, known without asking the disk.
-    pub(crate) fn hangs_for(&self) -> Duration {
-        self.shared.disk.lasts()
-    }
-
-    /// Returns true if an operation of its disk has ended within this time.
-    pub(crate) fn ended_within(&self, time: Duration) -> bool {
-        self.shared.disk.ended_within(time)
-    }
-
-    /// Returns true if it works, or waits as it should.
-    pub(crate) fn is_well(&self) -> bool {
-        matches!(self.status(), Status::Ready | Status::Waiting)
-    }
-
-    /// The time, or number of events, that it has reached. For the operator alone.
-    pub(crate) fn clock(&self) -> i64 {
-        self.shared.clock.load(Ordering::Relaxed)
-    }
-
-    /// The number of late events. For the operator alone.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.shared.dropped.load(Ordering::Relaxed)
-    }
-
-    /// The bytes of events that wait, and the most that may. For the operator alone.
-    pub(crate) fn waiting(&self) -> (usize, usize) {
-        (QUEUE_BYTES - self.queue_bytes.available_permits(), QUEUE_BYTES)
-    }
-
-    /// The length and offset of a slide in microseconds, where the clock ends it.
-    pub(crate) fn slide(&self) -> Option<(i64, i64)> {
-        self.shared.slide
-    }
-
-    /// Records if its source was reached.
-    pub(crate) fn reaches_source(&self, reached: bool) {
-        self.shared.cut_off.store(!reached, Ordering::Relaxed);
-    }
-
-    /// Records that its source is drained: the clock may end slides.
-    pub(crate) fn drained(&self) {
-        self.shared.wall.drained();
+    /// Statistics for the operator. They reveal how many events there were: none where users are protected.
+    pub(crate) fn statistics(&self) -> Option<IngestStatistics> {
+        let metrics = &self.shared.metrics;
+        let commits = metrics.commits.get();
+        let statistics = IngestStatistics {
+            events: metrics.events.get(),
+            late: self.shared.dropped.load(Ordering::Relaxed),
+            commits,
+            commit_milliseconds: metrics.committing.get() as f64 / 1e3 / commits.max(1) as f64,
+            waiting_bytes: QUEUE_BYTES - self.queue_bytes.available_permits(),
+            overloads: metrics.refused.get(),
+        };
+        (!self.spec().unit.is_user()).then_some(statistics)
     }
 
     /// Takes events, which are durable when this returns. With an identity, the receipt is returned if they
@@ -496,11 +447,6 @@ impl StreamHandle {
     }
 }
 
-fn create<K: ServedKey>(folder: &Path, spec: Spec, keys: Keys<K>, begin: Begin) -> Result<()> {
-    Store::create(folder, spec, keys, begin)?;
-    Ok(())
-}
-
 /// The length of a slide, or an epoch, and a moment at which one ends.
 fn slide<K: ServedKey>(store: &Store<K>) -> (i64, i64) {
     let stream = store.stream();
@@ -523,12 +469,10 @@ pub(crate) fn closed() -> Problem {
 }
 
 fn changed_too_often() -> Problem {
-    Problem::new(
-        StatusCode::TOO_MANY_REQUESTS,
+    Problem::too_many(
         "the settings of this stream are changed too often",
         "change them again after the time that Retry-After says",
     )
-    .after(1)
 }
 
 pub(crate) fn catching_up() -> Problem {
@@ -541,12 +485,10 @@ pub(crate) fn catching_up() -> Problem {
 }
 
 pub(crate) fn overloaded() -> Problem {
-    Problem::new(
-        StatusCode::TOO_MANY_REQUESTS,
+    Problem::too_many(
         "more is coming in than can be kept: nothing of this request was taken",
         "send it again after the time that Retry-After says, with the same Idempotency-Key",
     )
-    .after(1)
 }
 
 fn stopping() -> Problem {

@@ -17,13 +17,11 @@ pub const HELD_BYTES: usize = 4 << 20;
 pub struct Published {
     /// From 1 on, in the order in which they were made.
     pub number: u64,
-    /// The id of a release that was asked for.
     pub id: Option<String>,
     /// Its JSON as the state has it.
     pub json: Bytes,
     /// The JSON as one server-sent event.
     pub frame: Bytes,
-    /// A hash of the JSON.
     pub etag: String,
     /// Its summary; none if an earlier process made it.
     pub words: Option<Arc<ReaderSummary>>,
@@ -49,15 +47,12 @@ impl Published {
 /// A limit of the releases that are returned together. The first alone may have more bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Most {
-    /// The most releases.
     pub number: usize,
-    /// The most bytes.
     pub bytes: usize,
     is_first: bool,
 }
 
 impl Most {
-    /// A limit of a number of releases and of bytes.
     pub fn new(number: usize, bytes: usize) -> Self {
         Self { number, bytes, is_first: true }
     }
@@ -80,7 +75,6 @@ impl Most {
         taken
     }
 
-    /// Returns true if nothing more fits.
     pub fn is_used(&self) -> bool {
         self.number == 0 || self.bytes == 0
     }
@@ -90,7 +84,6 @@ impl Most {
 #[derive(Debug)]
 pub struct Shelf {
     held: Mutex<Latest>,
-    /// The number of the latest.
     latest: watch::Sender<u64>,
 }
 
@@ -125,12 +118,16 @@ impl Shelf {
         self.latest.send_replace(number);
     }
 
-    /// The latest release, if there is one.
     pub fn latest(&self) -> Option<Arc<Published>> {
         self.held().releases.back().cloned()
     }
 
-    /// The release with an id, if it is held.
+    /// The number of the latest release; 0 before the first.
+    pub(crate) fn latest_number(&self) -> u64 {
+        // Not what listeners are told, which may be one behind what they can read.
+        self.held().releases.back().map_or(0, |latest| latest.number)
+    }
+
     pub fn of(&self, id: &str) -> Option<Arc<Published>> {
         let held = self.held();
         let mut found = held.releases.iter().filter(|published| published.id.as_deref() == Some(id));
@@ -150,7 +147,6 @@ impl Shelf {
         }
     }
 
-    /// Wakes all listeners.
     pub fn wake(&self) {
         self.latest.send_modify(|_| ());
     }

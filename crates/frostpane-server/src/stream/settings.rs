@@ -14,7 +14,6 @@ use crate::problem::{Problem, Result};
 
 const FILE: &str = "service.json";
 
-/// Settings that may change, and the fields of events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -22,8 +21,7 @@ pub struct Settings {
     pub public: bool,
     /// No more events are taken, ever.
     pub closed: bool,
-    /// The fields of an event.
-    pub columns: Columns,
+    pub columns: EventColumns,
     /// The specification of the request, before choices were made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<Spec>,
@@ -36,7 +34,8 @@ pub struct Settings {
 /// The fields, or columns, that hold the parts of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Columns {
+#[schema(as = Columns)]
+pub struct EventColumns {
     /// The field of the key.
     pub key: String,
     /// The field of the time; null if the time of an event is that of its arrival.
@@ -45,9 +44,16 @@ pub struct Columns {
     pub user: String,
 }
 
-impl Default for Columns {
+impl Default for EventColumns {
     fn default() -> Self {
         Self { key: "key".to_owned(), time: Some("time".to_owned()), user: "user".to_owned() }
+    }
+}
+
+impl EventColumns {
+    /// Returns true if the events of a stream with this specification have times of their own.
+    pub(crate) fn have_time(&self, spec: &Spec) -> bool {
+        self.time.is_some() && !spec.longest().is_by_count()
     }
 }
 
@@ -71,7 +77,6 @@ impl Settings {
         }
     }
 
-    /// Writes the settings into the folder of a stream.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let failed = || Problem::unavailable("the settings of a stream cannot be written");
         let bytes = serde_json::to_vec_pretty(self).map_err(|_| failed())?;

@@ -4,6 +4,9 @@
 //! may be requested from another host, and no error may occur.
 
 mod browser;
+#[allow(dead_code, reason = "the tests of the service use all of it")]
+#[path = "../service/process.rs"]
+mod process;
 mod server;
 
 use std::collections::BTreeSet;
@@ -106,6 +109,29 @@ impl Scene<'_> {
         tab
     }
 
+    /// A tab that shows all that a page has.
+    fn full(&self, page: &str, size: (u32, u32), theme: &str) -> Tab<'_> {
+        let tab = self.tab(page, size, theme);
+        match page {
+            "/" => {
+                tab.until(COMPLETE);
+                tab.eval("document.querySelectorAll('details').forEach((details) => (details.open = true))");
+                tab.until("document.querySelector('.ranks tbody') !== null");
+            }
+            "/plan" => {
+                click(&tab, "[value=user]");
+                tab.until("document.querySelector('#compared table') !== null");
+            }
+            _ => {
+                tab.eval("document.getElementById('token').focus()");
+                tab.write(&self.server.token);
+                tab.press("Enter");
+                tab.until("document.querySelectorAll('.card').length >= 3");
+            }
+        }
+        tab
+    }
+
     /// Fails if another host was called or an error occurred. Returns the requested addresses.
     fn well(&self, tab: &Tab<'_>) -> Vec<String> {
         let (asked, wrong) = self.happened(tab);
@@ -163,24 +189,16 @@ fn served(scene: &Scene<'_>) {
             (_, "svg") => (format!("/dashboard/{name}"), "image/svg+xml"),
             (_, other) => panic!("{other}: what is that?"),
         };
-        let answer = scene.server.get(&at, "");
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let header = |name: &str| {
-            let mut lines = head.lines().filter_map(|line| line.split_once(": "));
-            let found = lines.find(|(known, _)| known.eq_ignore_ascii_case(name));
-            found.unwrap_or_else(|| panic!("{at} has no {name}: {head}")).1
-        };
-        assert!(head.starts_with("HTTP/1.1 200"), "{at}: {head}");
-        assert_eq!(header("content-type"), kind, "{at}");
-        assert_eq!(header("x-content-type-options"), "nosniff", "{at}");
-        assert_eq!(body, fs::read_to_string(&path).unwrap(), "{at}");
-        let policy = header("content-security-policy");
+        let answer = scene.server.get(&at, "").is(200);
+        assert_eq!(answer.header("content-type"), kind, "{at}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{at}");
+        assert_eq!(answer.text(), fs::read_to_string(&path).unwrap(), "{at}");
+        let policy = answer.header("content-security-policy");
         for part in ["default-src 'none'", "require-trusted-types-for 'script'", "frame-ancestors 'none'"] {
             assert!(policy.contains(part), "{policy}");
         }
         assert!(!policy.contains("unsafe"), "{policy}");
-        let again = scene.server.get(&at, &format!("If-None-Match: {}\r\n", header("etag")));
-        assert!(again.starts_with("HTTP/1.1 304"), "{at}: {again}");
+        scene.server.get(&at, &format!("If-None-Match: {}\r\n", answer.header("etag"))).is(304);
     }
 }
 
@@ -192,13 +210,10 @@ fn demo(scene: &Scene<'_>) {
     assert!(text(&tab, "#covered").contains("(UTC)"));
     assert!(text(&tab, "#holds").contains("Every true count lies between the two numbers beside it"));
     assert!(text(&tab, "#holds").contains("Not hidden: that an event took place"));
-    assert!(text(&tab, "#budget").contains("lists are left of the 100,000"), "{}", text(&tab, "#budget"));
-    assert!(
-        text(&tab, "#budget")
-            .contains("Every pane is charged epsilon 1 when it opens. That covers all lists it is in"),
-        "{}",
-        text(&tab, "#budget")
-    );
+    let budget = text(&tab, "#budget");
+    assert!(budget.contains("lists are left of the 100,000"), "{budget}");
+    let charge = "Every pane is charged epsilon 1 when it opens. That covers all lists it is in";
+    assert!(budget.contains(charge), "{budget}");
     tab.picture("dashboard-wide", WIDE.0, 1_040);
     pause(&tab);
     assert_eq!(faults(&tab, "faultsOfList('searches')"), Vec::<String>::new());
@@ -564,15 +579,13 @@ fn unknown(scene: &Scene<'_>) {
 }
 
 fn missing(scene: &Scene<'_>) {
-    let page = scene.server.get("/nosuch", "Accept: text/html,*/*;q=0.8\r\n");
-    assert!(page.starts_with("HTTP/1.1 404"), "{page}");
-    for part in ["text/html", "default-src 'none'", "vary: accept", "<h1>Page not found</h1>"] {
-        assert!(page.contains(part), "{part}: {page}");
-    }
+    let page = scene.server.get("/nosuch", "Accept: text/html,*/*;q=0.8\r\n").is(404);
+    assert!(page.header("content-type").contains("text/html"));
+    assert!(page.header("content-security-policy").contains("default-src 'none'"));
+    assert!(page.header("vary") == "accept" && page.text().contains("<h1>Page not found</h1>"));
     for accept in ["", "Accept: */*\r\n", "Accept: application/json\r\n"] {
-        let other = scene.server.get("/nosuch", accept);
-        assert!(other.starts_with("HTTP/1.1 404"), "{other}");
-        assert!(other.contains("application/json"), "{other}");
+        let other = scene.server.get("/nosuch", accept).is(404);
+        assert_eq!(other.header("content-type"), "application/json");
     }
     let tab = scene.tab("/nosuch", PHONE, "light");
     assert_eq!(text(&tab, "h1"), "Page not found");
@@ -693,55 +706,32 @@ fn fits(tab: &Tab<'_>, what: &str) {
 
 fn phone(scene: &Scene<'_>) {
     for width in [PHONE.0, 320] {
-        let tab = scene.lists((width, 844), "light");
-        tab.eval("document.querySelectorAll('details').forEach((details) => (details.open = true))");
-        tab.until("document.querySelector('.ranks tbody') !== null");
-        fits(&tab, "lists");
-        assert!(number(&tab, "document.querySelectorAll('.series .dot').length") > 20.0);
-        if width == PHONE.0 {
-            click(&tab, "details.ranks summary");
-            tab.picture("dashboard-phone", PHONE.0, 1_000);
+        for page in PAGES {
+            let tab = scene.full(page, (width, 844), "light");
+            fits(&tab, page);
+            if page == "/" {
+                assert!(number(&tab, "document.querySelectorAll('.series .dot').length") > 20.0);
+            }
+            if page == "/" && width == PHONE.0 {
+                click(&tab, "details.ranks summary");
+                tab.picture("dashboard-phone", PHONE.0, 1_000);
+            }
+            scene.well(&tab);
         }
-        scene.well(&tab);
-        let plan = scene.tab("/plan", (width, 844), "light");
-        click(&plan, "[value=user]");
-        plan.until("document.querySelector('#compared table') !== null");
-        fits(&plan, "plan");
-        let operator = scene.tab("/operator", (width, 844), "light");
-        with_token(scene, &operator);
-        fits(&operator, "operator");
-        scene.well(&operator);
     }
-}
-
-fn with_token(scene: &Scene<'_>, tab: &Tab<'_>) {
-    tab.eval("document.getElementById('token').focus()");
-    tab.write(&scene.server.token);
-    tab.press("Enter");
-    tab.until("document.querySelectorAll('.card').length >= 3");
 }
 
 fn keyboard(scene: &Scene<'_>) {
     for page in PAGES {
-        let tab = scene.tab(page, WIDE, "light");
-        match page {
-            "/" => {
-                tab.until(COMPLETE);
-                while tab.eval("document.activeElement.id") != "pause" {
-                    tab.press("Tab");
-                }
-                tab.press(" ");
-                tab.until("document.getElementById('state')?.textContent.startsWith('Paused')");
-                tab.eval("document.activeElement.blur()");
+        let tab = scene.full(page, WIDE, "light");
+        if page == "/" {
+            while tab.eval("document.activeElement.id") != "pause" {
+                tab.press("Tab");
             }
-            "/plan" => {
-                click(&tab, "[value=user]");
-                tab.until("document.querySelector('#compared table') !== null");
-            }
-            _ => {
-                with_token(scene, &tab);
-                click(&tab, "#pause");
-            }
+            tab.press(" ");
+            tab.until("document.getElementById('state')?.textContent.startsWith('Paused')");
+        } else if page == "/operator" {
+            click(&tab, "#pause");
         }
         tab.eval("document.activeElement.blur(), document.body.tabIndex = -1, document.body.focus()");
         let all = number(&tab, "controls().length") as usize;
@@ -771,21 +761,9 @@ fn barriers(scene: &Scene<'_>) {
     let mut all = Vec::new();
     for (size, theme) in [(WIDE, "light"), (WIDE, "dark"), (PHONE, "light"), (PHONE, "dark")] {
         for page in PAGES {
-            let tab = scene.tab(page, size, theme);
-            match page {
-                "/" => {
-                    tab.until(COMPLETE);
-                    tab.eval(
-                        "document.querySelectorAll('details').forEach((details) => (details.open = true))",
-                    );
-                    tab.until("document.querySelector('.ranks tbody') !== null");
-                    click(&tab, ".list .key");
-                }
-                "/plan" => {
-                    click(&tab, "[value=user]");
-                    tab.until("document.querySelector('#compared table') !== null");
-                }
-                _ => with_token(scene, &tab),
+            let tab = scene.full(page, size, theme);
+            if page == "/" {
+                click(&tab, ".list .key");
             }
             pause_if_it_moves(&tab);
             tab.eval(axe);

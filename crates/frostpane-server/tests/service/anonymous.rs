@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use frostpane_server::Limits;
 
 use crate::call::{Answer, Api, BY_COUNT, Folder, JSONL, gzip, limits, lines};
-use crate::process::{Process, token};
+use crate::process::{Process, ask, token};
 
 /// Each would take a processor, or all memory, without limits.
 const GREEDY: [&str; 9] = [
@@ -77,20 +77,13 @@ async fn a_body_that_never_ends_is_not_waited_for_without_a_token() {
 
 /// Sends a request, which stays open, and expects this status.
 pub fn begin(process: &Process, request: &str, status: u16) -> TcpStream {
-    let (socket, answered) = try_begin(process, request).unwrap();
-    assert_eq!(answered, status, "{request}");
-    socket
-}
-
-/// Sends a request, which stays open, and returns its status.
-pub fn try_begin(process: &Process, request: &str) -> std::io::Result<(TcpStream, u16)> {
-    let mut socket = TcpStream::connect(process.address)?;
-    socket.set_read_timeout(Some(Duration::from_secs(60)))?;
-    socket.write_all(request.as_bytes())?;
+    let mut socket = TcpStream::connect(process.address).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    socket.write_all(request.as_bytes()).unwrap();
     let mut answer = [0; 12];
-    socket.read_exact(&mut answer)?;
-    let status = std::str::from_utf8(&answer[9..]).ok().and_then(|text| text.parse().ok());
-    Ok((socket, status.unwrap_or(0)))
+    socket.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, format!("HTTP/1.1 {status}").as_bytes(), "{request}");
+    socket
 }
 
 /// Retries for a while: a permit is returned a moment after its connection is closed.
@@ -109,10 +102,9 @@ fn the_last_places_are_kept_for_those_who_have_a_token() {
     let folder = Folder::new();
     let (token, other) = (token(&folder.0, "crowd"), token(&folder.0, "other"));
     let process = Process::with(&folder.0, &["--most-connections", "8"]);
-    let create = process.call("PUT", "/v1/streams/one?public=true", &token, "", BY_COUNT.as_bytes());
-    create.unwrap().is(201);
-    let ask = b"GET /v1/streams HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    assert_eq!(process.raw(ask).unwrap().status, 200);
+    process.create("one?public=true", &token, BY_COUNT);
+    let list = b"GET /v1/streams HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    process.raw(list).unwrap().is(200);
     // Seven connections, all active: idle ones would be closed.
     let live = "GET /v1/streams/one/live HTTP/1.1\r\nhost: x\r\n";
     let slow = "POST /v1/streams/one/events HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\nexpect: 100-continue\r\ncontent-length: 9\r\n";
@@ -124,10 +116,9 @@ fn the_last_places_are_kept_for_those_who_have_a_token() {
             busy.push(begin(&process, &format!("{request}{headers}\r\n"), status));
         }
     }
-    let refused = until_there(|| process.raw(ask));
-    assert_eq!(refused.status, 503, "{}", refused.text());
+    let refused = until_there(|| process.raw(list)).is(503);
     assert_eq!(refused.header("connection"), "close");
-    until_there(|| process.call("GET", "/v1/streams", &other, "", b"")).is(200);
+    until_there(|| ask(process.address, "GET", "/v1/streams", &other, "", b"")).is(200);
     drop(busy);
 }
 
@@ -136,19 +127,13 @@ async fn a_few_listen_without_a_token_and_leave_places() {
     let few = Limits { connections: 4, ..limits() };
     let api = Api::with_limits(Folder::new(), few);
     api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
-    let listen = async |token: Option<&str>| {
-        let mut request = axum::http::Request::get("/v1/streams/one/live");
-        if let Some(token) = token {
-            request = request.header("authorization", format!("Bearer {token}"));
-        }
-        let request = request.body(Body::empty()).unwrap();
-        tower::ServiceExt::oneshot(api.router.clone(), request).await.unwrap()
-    };
-    let mut first = vec![listen(None).await, listen(None).await];
-    assert_eq!(listen(None).await.status(), 429);
-    assert_eq!(listen(Some(&api.token)).await.status(), 200);
+    let token = format!("Bearer {}", api.token);
+    let listen = async |headers: &[(&str, &str)]| api.open("/v1/streams/one/live", headers).await;
+    let mut first = vec![listen(&[]).await, listen(&[]).await];
+    assert_eq!(listen(&[]).await.status(), 429);
+    assert_eq!(listen(&[("authorization", &token)]).await.status(), 200);
     first.pop();
-    assert_eq!(listen(None).await.status(), 200, "whoever goes gives a place back");
+    assert_eq!(listen(&[]).await.status(), 200, "whoever goes gives a place back");
 }
 
 #[tokio::test]
@@ -174,10 +159,8 @@ fn plans_of_one_address_leave_places_to_others() {
     // Bodies that are never complete.
     let plan = "POST /v1/plan HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n";
     let held: Vec<TcpStream> = (0..4).map(|_| begin(&process, plan, 100)).collect();
-    let (_, refused) = try_begin(&process, plan).unwrap();
-    assert_eq!(refused, 429);
-    let planned = process.call("POST", "/v1/plan", &token, "", BY_COUNT.as_bytes());
-    planned.unwrap().is(200);
+    begin(&process, plan, 429);
+    process.call("POST", "/v1/plan", &token, "", BY_COUNT.as_bytes()).is(200);
     drop(held);
 }
 
@@ -205,11 +188,8 @@ async fn a_list_of_streams_has_the_number_of_declared_keys_and_not_the_keys() {
     let keys: Vec<String> = (0..20_000).map(|number| format!("\"declared {number}\"")).collect();
     let spec = format!(r#"{{ "window": 1000, "slide": 100, "top": 5, "keys": [{}] }}"#, keys.join(","));
     api.call("PUT", "/v1/streams/many?public=true", spec).await.is(201);
-    for stranger in [false, true] {
-        let listed = match stranger {
-            true => api.raw("GET", "/v1/streams", &[], "").await.is(200),
-            false => api.get("/v1/streams").await.is(200),
-        };
+    for listed in [api.get("/v1/streams").await, api.raw("GET", "/v1/streams", &[], "").await] {
+        let listed = listed.is(200);
         assert!(listed.body.len() < 4_096, "{}", listed.body.len());
         let keys = listed.json()["streams"][0]["spec"]["keys"].clone();
         assert_eq!(keys, serde_json::json!({ "declared": 20_000, "at": "/v1/streams/many" }));

@@ -10,13 +10,16 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::writer::StreamWriter;
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::Request;
+use axum::response::Response;
 use frostpane::Bytes;
 use frostpane_server::{Limits, Scope, Service, app};
 use frostpane_store::Store;
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
+
+pub use crate::process::Answer;
 
 /// Continual release of a window of a thousand events.
 pub const BY_COUNT: &str = r#"{ "window": 1000, "slide": 100, "top": 5, "continual": true }"#;
@@ -67,33 +70,6 @@ pub struct Api {
     pub folder: Folder,
 }
 
-#[derive(Debug)]
-pub struct Answer {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub body: Vec<u8>,
-}
-
-impl Answer {
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
-    }
-
-    pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
-    }
-
-    #[track_caller]
-    pub fn is(self, status: u16) -> Self {
-        assert_eq!(self.status.as_u16(), status, "{}", self.text());
-        self
-    }
-}
-
 pub fn limits() -> Limits {
     Limits { body: 1 << 20, small_body: 1 << 16, time: Duration::from_secs(20), ..Limits::default() }
 }
@@ -108,10 +84,15 @@ impl Api {
     }
 
     pub fn with_limits(folder: Folder, limits: Limits) -> Self {
+        Self::with_witnesses(folder, None, limits)
+    }
+
+    pub fn with_witnesses(folder: Folder, witnesses: Option<&Folder>, limits: Limits) -> Self {
+        let witnesses = witnesses.map(|witnesses| witnesses.0.clone());
         // A process that another test is starting has the lock file open until it executes its program.
         let until = Instant::now() + Duration::from_secs(10);
         let service = loop {
-            match Service::open(&folder.0, None, limits.clone()) {
+            match Service::open(&folder.0, witnesses.clone(), limits.clone()) {
                 Ok(service) => break Arc::new(service),
                 Err(_) if Instant::now() < until => std::thread::sleep(Duration::from_millis(20)),
                 Err(problem) => panic!("{problem:?}"),
@@ -144,7 +125,6 @@ impl Api {
         self.call("GET", path, "").await
     }
 
-    /// The health of a stream.
     pub async fn health(&self, name: &str) -> Value {
         let path = format!("/v1/streams/{name}/health");
         self.get(&path).await.is(200).json()
@@ -176,18 +156,31 @@ impl Api {
         headers: &[(&str, &str)],
         body: impl Into<Body>,
     ) -> Answer {
-        let mut request = Request::builder().method(method).uri(path);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let request = request.body(body.into()).unwrap();
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let (parts, body) = response.into_parts();
+        let (parts, body) = self.begin(method, path, headers, body).await.into_parts();
         Answer {
             status: parts.status,
             headers: parts.headers,
             body: body.collect().await.unwrap().to_bytes().to_vec(),
         }
+    }
+
+    /// Begins to read an answer that has no end.
+    pub async fn open(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        self.begin("GET", path, headers, "").await
+    }
+
+    async fn begin(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Response {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.router.clone().oneshot(request.body(body.into()).unwrap()).await.unwrap()
     }
 
     pub async fn create(&self, name: &str, spec: &'static str) {

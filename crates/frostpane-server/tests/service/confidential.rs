@@ -1,6 +1,6 @@
 //! Input appears in no line of the log, no metric and no refusal.
 
-use crate::call::Folder;
+use crate::call::{ARROW, Folder, JSONL, PEOPLE};
 use crate::process::{Process, token};
 
 const KEY: &str = "marked-key-zqzq";
@@ -11,8 +11,7 @@ fn no_key_and_no_user_is_told_to_anybody() {
     let folder = Folder::new();
     let token = token(&folder.0, "quiet");
     let process = Process::start(&folder.0);
-    let spec = br#"{ "window": "7d", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1d" } } }"#;
-    process.create("one", &token, spec);
+    process.create("one", &token, PEOPLE);
     let good = format!("{{\"key\":\"{KEY}\",\"user\":\"{USER}\",\"time\":\"{}\"}}\n", jiff::Timestamp::now());
     let bad = [
         format!("{{\"key\":\"{KEY}\",\"user\":\"{USER}\",\"time\":\"{KEY}\"}}\n"),
@@ -22,19 +21,10 @@ fn no_key_and_no_user_is_told_to_anybody() {
         format!("{KEY} {USER}\n"),
     ];
     let mut told = String::new();
-    let kinds = [
-        "application/x-ndjson",
-        "application/json",
-        "text/csv",
-        "text/plain",
-        "application/vnd.apache.arrow.stream",
-    ];
-    for kind in kinds {
-        let kind = format!("content-type: {kind}\r\nidempotency-key: {kind}\r\n");
+    for kind in [JSONL, "application/json", "text/csv", "text/plain", ARROW] {
+        let kind = format!("{kind}\r\nidempotency-key: {kind}");
         for body in bad.iter().chain([&good]) {
-            let answer =
-                process.call("POST", "/v1/streams/one/events", &token, &kind, body.as_bytes()).unwrap();
-            told += &answer.text();
+            told += &process.send("one", &token, &kind, body).text();
         }
     }
     for path in ["/metrics", "/v1/streams/one/health", "/v1/streams", "/v1/streams/one/budget", "/readyz"] {

@@ -2,17 +2,15 @@
 //! two noises.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::Duration;
 
-use frostpane::Bytes;
-use frostpane_store::{Action, Store};
+use frostpane_store::Action;
 
-use crate::call::{Folder, lines};
-use crate::process::{Process, token};
+use crate::call::{Folder, JSONL, WATCHED, lines};
+use crate::process::{Process, ask, token};
 
 const LISTS: &str = r#"{ "window": 20000, "slide": 400, "top": 5, "continual": true }"#;
 const SINGLE: &str = r#"{ "window": 20000, "slide": 1000, "top": 5, "releases": 1000 }"#;
@@ -39,7 +37,8 @@ fn client(number: usize, token: &str, process: &RwLock<Option<Process>>, over: &
         let name = if request % 2 == 0 { "lists" } else { "single" };
         until_answered(process, |process| {
             let path = format!("/v1/streams/{name}/events");
-            let answer = process.call("POST", &path, token, &key, lines(EVENTS as usize).as_bytes()).ok()?;
+            let answer =
+                ask(process.address, "POST", &path, token, &key, lines(EVENTS as usize).as_bytes()).ok()?;
             let taken = (answer.status == 200).then(|| answer.json())?;
             seen.again.fetch_add(u64::from(taken["again"] == true), Ordering::Relaxed);
             Some(())
@@ -49,7 +48,7 @@ fn client(number: usize, token: &str, process: &RwLock<Option<Process>>, over: &
             let id = format!("{number}-{request}");
             let path = format!("/v1/streams/single/releases/{id}");
             let made = until_answered(process, |process| {
-                let answer = process.call("PUT", &path, token, "", b"").ok()?;
+                let answer = ask(process.address, "PUT", &path, token, "", b"").ok()?;
                 answer.status.is_success().then_some(answer.body)
             });
             seen.releases.lock().unwrap().insert(id, made);
@@ -61,14 +60,10 @@ fn client(number: usize, token: &str, process: &RwLock<Option<Process>>, over: &
 }
 
 fn look(process: &RwLock<Option<Process>>, token: &str, seen: &Seen) {
-    let guard = process.read().unwrap();
-    let Some(answer) = guard
-        .as_ref()
-        .and_then(|process| process.call("GET", "/v1/streams/lists/releases/latest", token, "", b"").ok())
-    else {
-        return;
-    };
-    if answer.status == 200 {
+    let latest = "/v1/streams/lists/releases/latest";
+    let get = |process: &Process| ask(process.address, "GET", latest, token, "", b"").ok();
+    let answer = process.read().unwrap().as_ref().and_then(get);
+    if let Some(answer) = answer.filter(|answer| answer.status == 200) {
         let number = answer.header("frostpane-number").parse().unwrap();
         let before = seen.lists.lock().unwrap().insert(number, answer.body.clone());
         assert!(before.is_none_or(|before| before == answer.body), "a list has two noises");
@@ -91,8 +86,7 @@ fn killed_under_load_every_acknowledged_event_is_there_once() {
     let token = token(&folder.0, "crash");
     let first = Process::start(&folder.0);
     for (name, spec) in [("lists", LISTS), ("single", SINGLE)] {
-        let path = format!("/v1/streams/{name}");
-        first.call("PUT", &path, &token, "", spec.as_bytes()).unwrap().is(201);
+        first.create(name, &token, spec);
     }
     let process = Arc::new(RwLock::new(Some(first)));
     let (over, seen) = (AtomicBool::new(false), Seen::default());
@@ -114,12 +108,11 @@ fn killed_under_load_every_acknowledged_event_is_there_once() {
         over.store(true, Ordering::Relaxed);
     });
     assert!(process.write().unwrap().take().unwrap().stop());
-    check(&folder.0, &seen);
+    check(&folder, &seen);
 }
 
-fn check(folder: &Path, seen: &Seen) {
-    let open = |name: &str| Store::<Bytes>::open(&folder.join("streams").join(name)).unwrap();
-    let (lists, single) = (open("lists"), open("single"));
+fn check(folder: &Folder, seen: &Seen) {
+    let (lists, single) = (folder.store("lists"), folder.store("single"));
     let acknowledged = seen.acknowledged.load(Ordering::Relaxed);
     assert_eq!(lists.stream().counted() + single.stream().counted(), acknowledged);
     let kept: BTreeMap<u64, Vec<u8>> =
@@ -156,17 +149,14 @@ fn a_stop_keeps_what_was_acknowledged_and_ends_no_slide_early() {
     let folder = Folder::new();
     let token = token(&folder.0, "stop");
     let process = Process::start(&folder.0);
-    let spec = br#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true, "unit": { "user": { "per_user": 2, "epoch": "1d" } } }"#;
-    process.create("one", &token, spec);
+    process.create("one", &token, WATCHED);
     process.create("two", &token, LISTS);
-    let kind = "content-type: application/x-ndjson\r\n";
-    process.call("POST", "/v1/streams/two/events", &token, kind, lines(799).as_bytes()).unwrap().is(200);
+    process.send("two", &token, JSONL, lines(799)).is(200);
     assert!(process.stop());
-    let open = |name: &str| Store::<Bytes>::open(&folder.0.join("streams").join(name)).unwrap();
-    let two = open("two");
+    let two = folder.store("two");
     assert_eq!((two.stream().counted(), two.stream().lists()), (799, 1));
     drop(two);
-    assert_eq!(open("one").stream().lists(), 0);
+    assert_eq!(folder.store("one").stream().lists(), 0);
     let process = Process::start(&folder.0);
     process.get("/readyz", &token).is(200);
 }

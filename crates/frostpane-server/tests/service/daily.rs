@@ -2,10 +2,9 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use crate::call::{Api, BY_COUNT, Folder, JSONL, SINGLE, lines};
-use crate::process::{PROGRAM, Process, certify, token};
+use crate::process::{PROGRAM, Process, certify, token, wait_until};
 
 const SPEC: &[u8] = br#"{ "window": "7s", "slide": "1s", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1s" } }, "releases": 3 }"#;
 
@@ -23,32 +22,29 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     let process = Process::with(&folder.0, &options);
     process.create("people", &token, SPEC);
     process.create("count", &token, br#"{ "window": 1000, "top": 5 }"#);
-    let kind = "content-type: application/x-ndjson\r\n";
-    process.call("POST", "/v1/streams/count/events", &token, kind, lines(10).as_bytes()).unwrap().is(200);
+    process.send("count", &token, JSONL, lines(10)).is(200);
+    let release = |process: &Process, id: &str| {
+        process.call("PUT", &format!("/v1/streams/people/releases/{id}"), &token, "", b"")
+    };
     // Before an epoch has ended, nothing is released or charged.
-    let until = Instant::now() + Duration::from_secs(30);
-    loop {
-        let one = process.call("PUT", "/v1/streams/people/releases/one", &token, "", b"");
-        let one = one.unwrap();
-        if one.status == 201 {
-            break;
-        }
-        assert!(one.status == 409 && Instant::now() < until, "{}", one.text());
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    wait_until(|| {
+        let one = release(&process, "one");
+        assert!([201, 409].contains(&one.status.as_u16()), "{}", one.text());
+        one.status == 201
+    });
     assert!(process.stop());
     copy(&folder.0, &backup.0);
 
     // The copy lacks a later release.
     let process = Process::with(&folder.0, &options);
-    let two = process.call("PUT", "/v1/streams/people/releases/two", &token, "", b"").unwrap().is(201);
+    let two = release(&process, "two").is(201);
     assert!(two.text().contains("\"heavy\""));
     assert!(process.stop());
     copy(&backup.0, &folder.0);
     let process = Process::with(&folder.0, &options);
     let ready = |path: &str| process.get(path, &token).status.as_u16();
     assert_eq!((ready("/v1/streams/people/ready"), ready("/readyz")), (503, 200));
-    process.call("PUT", "/v1/streams/people/releases/three", &token, "", b"").unwrap().is(503);
+    release(&process, "three").is(503);
     process.get("/v1/streams/count", &token).is(200);
     assert!(process.stop());
 
@@ -65,11 +61,10 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     process.get("/v1/streams/people/ready", &token).is(200);
     let budget = process.get("/v1/streams/people/budget", &token).is(200).json();
     assert_eq!(budget["left"], 0, "all of its past is spent");
-    process.call("PUT", "/v1/streams/people/releases/three", &token, "", b"").unwrap().is(402);
+    release(&process, "three").is(402);
     // Until the stream continues, events are refused and may be sent again.
     let event = r#"{"key":"snow","user":"u","time":1763380800}"#;
-    let early =
-        process.call("POST", "/v1/streams/people/events", &token, kind, event.as_bytes()).unwrap().is(503);
+    let early = process.send("people", &token, JSONL, event).is(503);
     assert!(early.text().contains("restored"), "{}", early.text());
     let health = process.get("/v1/streams/people/health", &token).is(200);
     assert_eq!(health.json()["standing"], "waiting");

@@ -197,23 +197,16 @@ async fn a_source_with_a_password_is_pulled_from_and_one_that_cannot_be_reached_
     let named = credentials.to_str().unwrap();
     let options = ["--from", &from, "--from-credentials", named, "--into", "searches"];
     let process = Process::with(&folder.0, &options);
-    let standing = || {
-        let health = process.call("GET", "/v1/streams/searches/health", &token, "", b"");
-        health.unwrap().is(200).json()["standing"].clone()
-    };
+    let health = || process.get("/v1/streams/searches/health", &token).is(200).json();
     process.wait_for_log("authorization violation");
-    assert_eq!(standing(), "source");
+    assert_eq!(health()["standing"], "source");
     process.get("/v1/streams/searches/ready", &token).is(503);
 
     // The file is read again at the next connect.
     std::fs::write(&credentials, "frost:pane:1\n").unwrap();
-    wait_until(|| standing() == "ready");
+    wait_until(|| health()["standing"] == "ready");
     process.get("/v1/streams/searches/ready", &token).is(200);
-    let events = || {
-        let health = process.call("GET", "/v1/streams/searches/health", &token, "", b"");
-        health.unwrap().is(200).json()["ingest"]["events"].as_u64().unwrap()
-    };
-    wait_until(|| events() >= EVENTS as u64);
+    wait_until(|| health()["ingest"]["events"].as_u64().unwrap() >= EVENTS as u64);
     assert!(!process.log.lock().unwrap().contains("pane:1"));
     assert!(process.stop());
     assert_eq!(folder.counted("searches"), EVENTS as u64);
@@ -222,7 +215,6 @@ async fn a_source_with_a_password_is_pulled_from_and_one_that_cannot_be_reached_
 #[test]
 fn a_password_in_the_command_line_is_refused() {
     let folder = Folder::new();
-    begin(&folder.0, &token(&folder.0, "nats"));
     let refused = Command::new(PROGRAM)
         .arg(&folder.0)
         .args(["--listen", "127.0.0.1:0", "--into", "searches"])

@@ -355,9 +355,7 @@ async fn one_odd_event_moves_one_count_or_nothing() {
     let process = Process::start(&folder.0);
     for stream in &streams {
         stream.publish(context, now).await;
-        let path = format!("/v1/streams/{}", stream.name);
-        let created = process.call("PUT", &path, &token, "", stream.spec(begins).as_bytes());
-        created.unwrap().is(201);
+        process.create(&stream.name, &token, stream.spec(begins));
     }
     assert!(process.stop());
     pull(&folder.0, context, nats.port, &streams).await;

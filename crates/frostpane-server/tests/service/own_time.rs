@@ -83,8 +83,7 @@ const ROWS: [Row; 9] = [
 #[tokio::test]
 async fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
     let forms = [JSONL, "application/json", "text/csv", "text/tab-separated-values", ARROW];
-    let tolerance = Limits { tolerance: TOLERANCE, ..limits() };
-    let api = Api::with_limits(Folder::new(), tolerance);
+    let api = Api::with_limits(Folder::new(), Limits { tolerance: TOLERANCE, ..limits() });
     let begins = (Timestamp::now() + SignedDuration::from_secs(60)).as_second();
     let mut rows = Vec::new();
     for (number, (what, seconds, counts)) in ROWS.into_iter().enumerate() {
@@ -109,8 +108,7 @@ async fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
 
 #[tokio::test]
 async fn what_waits_for_its_epoch_is_kept_and_counts_once() {
-    let tolerance = || Limits { tolerance: TOLERANCE, ..limits() };
-    let mut api = Api::with_limits(Folder::new(), tolerance());
+    let mut api = Api::with_limits(Folder::new(), Limits { tolerance: TOLERANCE, ..limits() });
     let begins = (Timestamp::now() + SignedDuration::from_secs(60)).as_second();
     api.call("PUT", "/v1/streams/one", spec(begins)).await.is(201);
     for number in 0..3 {
@@ -118,8 +116,7 @@ async fn what_waits_for_its_epoch_is_kept_and_counts_once() {
         let body = body(JSONL, &[begins + 1]);
         let taken = api.with("POST", "/v1/streams/one/events", &headers, body).await;
         assert_eq!(taken.is(200).json()["again"], number > 0);
-        api.service.stop().await;
-        api = Api::with_limits(api.into_folder(), tolerance());
+        api = api.restarted().await;
     }
     api.service.stop().await;
     assert_eq!(counted(&api.into_folder(), "one", begins), [0, 1]);

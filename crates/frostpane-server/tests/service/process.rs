@@ -9,11 +9,37 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use axum::http::HeaderMap;
-
-use crate::call::Answer;
+use axum::http::{HeaderMap, StatusCode};
+use serde_json::Value;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_frostpane-server");
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    #[track_caller]
+    pub fn is(self, status: u16) -> Self {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text());
+        self
+    }
+}
 
 pub struct Process {
     child: Child,
@@ -65,13 +91,12 @@ impl Process {
     }
 
     pub fn with(folder: &Path, options: &[impl AsRef<OsStr>]) -> Self {
-        let mut child = Command::new(PROGRAM)
-            .arg(folder)
-            .args(["--listen", "127.0.0.1:0"])
-            .args(options)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::run(Command::new(PROGRAM).arg(folder).args(["--listen", "127.0.0.1:0"]).args(options))
+    }
+
+    /// Starts a service, and waits until it listens.
+    pub fn run(command: &mut Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let log = Arc::new(Mutex::new(String::new()));
         let address = loop {
@@ -121,30 +146,22 @@ impl Process {
     }
 
     pub fn get(&self, path: &str, token: &str) -> Answer {
-        self.call("GET", path, token, "", b"").unwrap()
+        self.call("GET", path, token, "", b"")
     }
 
     pub fn create(&self, name: &str, token: &str, spec: impl AsRef<[u8]>) {
         let path = format!("/v1/streams/{name}");
-        let created = self.call("PUT", &path, token, "", spec.as_ref());
-        created.unwrap().is(201);
+        self.call("PUT", &path, token, "", spec.as_ref()).is(201);
     }
 
     pub fn send(&self, name: &str, token: &str, kind: &str, body: impl AsRef<[u8]>) -> Answer {
         let path = format!("/v1/streams/{name}/events");
         let kind = format!("content-type: {kind}\r\n");
-        self.call("POST", &path, token, &kind, body.as_ref()).unwrap()
+        self.call("POST", &path, token, &kind, body.as_ref())
     }
 
-    pub fn call(
-        &self,
-        method: &str,
-        path: &str,
-        token: &str,
-        headers: &str,
-        body: &[u8],
-    ) -> io::Result<Answer> {
-        ask(self.address, method, path, token, headers, body)
+    pub fn call(&self, method: &str, path: &str, token: &str, headers: &str, body: &[u8]) -> Answer {
+        ask(self.address, method, path, token, headers, body).unwrap()
     }
 
     pub fn probe(&self, path: &str) -> io::Result<Answer> {

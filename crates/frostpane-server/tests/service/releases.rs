@@ -3,9 +3,7 @@
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
-use axum::http::Request;
 use http_body_util::BodyExt;
-use tower::ServiceExt;
 
 use crate::call::{Api, BY_COUNT, JSONL, SINGLE, WATCHED, lines};
 
@@ -70,9 +68,7 @@ async fn a_single_list_is_charged_before_it_is_shown_and_once() {
     api.send("two", JSONL, lines(10)).await.is(200);
     api.call("PUT", "/v1/streams/two/releases/monday", "").await.is(422);
     api.service.stop().await;
-    let folder = api.folder.0.join("streams/one");
-    let store = frostpane_store::Store::<frostpane::Bytes>::open(&folder).unwrap();
-    let charged = store.history(1).unwrap().into_iter();
+    let charged = api.folder.store("one").history(1).unwrap().into_iter();
     let charged = charged.filter(|record| matches!(record.what, frostpane_store::Action::Charged { .. }));
     assert_eq!(charged.count(), 2);
 }
@@ -100,12 +96,8 @@ async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
     let api = Api::new();
     api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
     api.send("one", JSONL, lines(350)).await.is(200);
-    let listen = async |last: Option<&str>| {
-        let mut request = Request::get("/v1/streams/one/live");
-        if let Some(last) = last {
-            request = request.header("last-event-id", last);
-        }
-        let response = api.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let listen = async |headers: &[(&str, &str)]| {
+        let response = api.open("/v1/streams/one/live", headers).await;
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         response.into_body()
     };
@@ -113,10 +105,10 @@ async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
         let frame = tokio::time::timeout(Duration::from_secs(20), body.frame()).await.unwrap();
         String::from_utf8(frame.unwrap().unwrap().into_data().unwrap().to_vec()).unwrap()
     };
-    let mut new = listen(None).await;
+    let mut new = listen(&[]).await;
     assert!(hear(&mut new).await.starts_with("retry:"));
     assert!(hear(&mut new).await.starts_with("id: 3\nevent: release\ndata: {"));
-    let mut back = listen(Some("1")).await;
+    let mut back = listen(&[("last-event-id", "1")]).await;
     hear(&mut back).await;
     assert!(hear(&mut back).await.starts_with("id: 2\n"));
     assert!(hear(&mut back).await.starts_with("id: 3\n"));
@@ -126,7 +118,7 @@ async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
         assert!(hear(body).await.starts_with("id: 5\n"));
     }
     let latest = api.get("/v1/streams/one/releases/latest").await.is(200).text();
-    let mut again = listen(Some("4")).await;
+    let mut again = listen(&[("last-event-id", "4")]).await;
     hear(&mut again).await;
     assert_eq!(hear(&mut again).await, format!("id: 5\nevent: release\ndata: {latest}\n\n"));
     // A listener without permission is disconnected.
@@ -139,8 +131,7 @@ async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
 async fn who_listens_to_a_stream_that_is_deleted_hears_its_end() {
     let api = Api::new();
     api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
-    let request = Request::get("/v1/streams/one/live").body(Body::empty()).unwrap();
-    let mut body = api.router.clone().oneshot(request).await.unwrap().into_body();
+    let mut body = api.open("/v1/streams/one/live", &[]).await.into_body();
     body.frame().await.unwrap().unwrap();
     api.call("DELETE", "/v1/streams/one", "").await.is(204);
     assert!(tokio::time::timeout(Duration::from_secs(10), body.frame()).await.unwrap().is_none());

@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use frostpane_server::Limits;
-use frostpane_server::stream::Most;
 
-use crate::anonymous::{begin, try_begin, until_there};
+use crate::anonymous::{begin, until_there};
 use crate::call::{Api, BY_COUNT, Folder, JSONL, limits, lines};
-use crate::process::{Process, token};
+use crate::process::{Process, ask, token};
 
 const HEALTHZ: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 
@@ -45,11 +44,10 @@ fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
     let process = Process::with(&folder.0, &["--probe", "127.0.0.1:0"]);
     let hanging: Vec<String> = (0..8).map(|number| format!("hanging-{number}")).collect();
     for name in hanging.iter().map(String::as_str).chain(["other"]) {
-        let path = format!("/v1/streams/{name}");
-        process.call("PUT", &path, &token, "", BY_COUNT.as_bytes()).unwrap().is(201);
+        process.create(name, &token, BY_COUNT);
     }
     let begin_change = |name: &str| {
-        let draft = folder.0.join("streams").join(name).join("service.json.draft");
+        let draft = folder.0.join("streams").join(name).join("service.json.frostpane-draft");
         assert!(Command::new("mkfifo").arg(&draft).status().unwrap().success());
         let body = r#"{ "public": true }"#;
         let patch = format!(
@@ -63,17 +61,12 @@ fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
         })
     };
     let waiting: Vec<[TcpStream; 2]> = hanging.iter().map(|name| begin_change(name)).collect();
-    let mut answered = 0;
     for _ in 0..20 {
-        assert_eq!(process.raw(HEALTHZ).unwrap().status, 200);
-        let events = "content-type: application/x-ndjson\r\n";
-        let sent = process.call("POST", "/v1/streams/other/events", &token, events, lines(10).as_bytes());
-        sent.unwrap().is(200);
+        process.raw(HEALTHZ).unwrap().is(200);
+        process.send("other", &token, JSONL, lines(10)).is(200);
         process.get("/v1/streams/hanging-0", &token).is(200);
-        let probe = process.probe("/readyz").unwrap();
-        answered += u32::from(probe.status == 200);
+        process.probe("/readyz").unwrap().is(200);
     }
-    assert_eq!(answered, 20);
     drop(waiting);
     process.kill();
 }
@@ -96,45 +89,27 @@ fn probes_have_a_listener_of_their_own() {
     process.probe_raw(metrics.as_bytes()).unwrap().is(200);
 }
 
+/// A token listens, or sends requests that are never whole.
 #[test]
-fn who_listens_with_one_token_leaves_places_to_others() {
-    let folder = Folder::new();
-    let (one, other) = (token(&folder.0, "one"), token(&folder.0, "other"));
-    let process = Process::with(&folder.0, &["--most-connections", "32"]);
-    process.create("one", &one, BY_COUNT);
-    let live = |token: &str| {
-        format!("GET /v1/streams/one/live HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n")
-    };
-    let held: Vec<TcpStream> = (0..8).map(|_| begin(&process, &live(&one), 200)).collect();
-    for _ in 0..40 {
-        let (_, refused) = try_begin(&process, &live(&one)).unwrap();
-        assert_eq!(refused, 429);
+fn requests_of_one_token_leave_places_to_others() {
+    let slow = "content-type: text/plain\r\nexpect: 100-continue\r\ncontent-length: 9\r\n";
+    for (method, path, headers, status) in [("GET", "live", "", 200), ("POST", "events", slow, 100)] {
+        let folder = Folder::new();
+        let (one, other) = (token(&folder.0, "one"), token(&folder.0, "other"));
+        let process = Process::with(&folder.0, &["--most-connections", "32"]);
+        process.create("one", &one, BY_COUNT);
+        let by = |token: &str| {
+            format!(
+                "{method} /v1/streams/one/{path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n{headers}\r\n"
+            )
+        };
+        let held: Vec<TcpStream> = (0..8).map(|_| begin(&process, &by(&one), status)).collect();
+        (0..40).for_each(|_| drop(begin(&process, &by(&one), 429)));
+        drop(begin(&process, &by(&other), status));
+        process.get("/v1/streams/one", &other).is(200);
+        process.raw(HEALTHZ).unwrap().is(200);
+        drop(held);
     }
-    drop(begin(&process, &live(&other), 200));
-    for token in [&one, &other] {
-        process.get("/v1/streams/one", token).is(200);
-    }
-    assert_eq!(process.raw(HEALTHZ).unwrap().status, 200);
-    drop(held);
-}
-
-#[test]
-fn requests_of_one_token_that_are_never_whole_leave_places_to_others() {
-    let folder = Folder::new();
-    let (one, other) = (token(&folder.0, "one"), token(&folder.0, "other"));
-    let process = Process::with(&folder.0, &["--most-connections", "32"]);
-    process.create("one", &one, BY_COUNT);
-    let slow = |token: &str| {
-        format!(
-            "POST /v1/streams/one/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: text/plain\r\n\
-             expect: 100-continue\r\ncontent-length: 9\r\n\r\n"
-        )
-    };
-    let held: Vec<TcpStream> = (0..8).map(|_| begin(&process, &slow(&one), 100)).collect();
-    let (_, refused) = try_begin(&process, &slow(&one)).unwrap();
-    assert_eq!(refused, 429);
-    drop(begin(&process, &slow(&other), 100));
-    drop(held);
 }
 
 /// A connection after a request with a token; true if the service announced its end.
@@ -180,8 +155,8 @@ fn connections_without_a_request_give_way() {
     let process = Process::with(&folder.0, &["--most-connections", "8"]);
     let idle: Vec<TcpStream> = (0..64).map(|_| TcpStream::connect(process.address).unwrap()).collect();
     for _ in 0..8 {
-        assert_eq!(until_there(|| process.raw(HEALTHZ)).status, 200);
-        until_there(|| process.call("GET", "/v1/streams", &token, "", b"")).is(200);
+        until_there(|| process.raw(HEALTHZ)).is(200);
+        until_there(|| ask(process.address, "GET", "/v1/streams", &token, "", b"")).is(200);
     }
     drop(idle);
 }
@@ -193,9 +168,13 @@ async fn requests_that_come_together_share_the_transactions_of_a_second() {
     api.create("one", BY_COUNT).await;
     let began = Instant::now();
     let mut sent = tokio::task::JoinSet::new();
-    for _ in 0..40 {
+    for number in 0..200 {
         let api = api.clone();
-        sent.spawn(async move { api.send("one", JSONL, lines(1)).await });
+        sent.spawn(async move {
+            let key = format!("request {}", number % 100);
+            let headers = [("content-type", JSONL), ("idempotency-key", key.as_str())];
+            api.with("POST", "/v1/streams/one/events", &headers, lines(5)).await
+        });
     }
     while let Some(answer) = sent.join_next().await {
         answer.unwrap().is(200);
@@ -204,7 +183,9 @@ async fn requests_that_come_together_share_the_transactions_of_a_second() {
     let commits = health["ingest"]["commits"].as_u64().unwrap();
     // A burst of one, and one a second.
     assert!(commits <= 2 + began.elapsed().as_secs(), "{health}");
-    assert_eq!(health["ingest"]["events"], 40);
+    assert_eq!(health["ingest"]["events"], 500, "half of them came twice");
+    api.service.stop().await;
+    assert_eq!(api.counted("one"), 500);
 }
 
 #[tokio::test]
@@ -252,10 +233,11 @@ async fn releases_are_held_by_their_bytes_and_the_others_are_read_from_disk() {
     }
     let mut api = api;
     for _ in 0..2 {
-        let stream = api.service.stream("one").unwrap();
-        let latest = stream.shelf().latest().unwrap();
-        assert!(latest.json.len() > 100_000, "{}", latest.json.len());
-        assert!(stream.shelf().after(0, Most::new(1, 1)).is_none(), "the first is not held any more");
+        let latest = api.get("/v1/streams/one/releases/latest").await.is(200);
+        assert!(latest.body.len() > 100_000, "{}", latest.body.len());
+        let last: u64 = latest.header("frostpane-number").parse().unwrap();
+        assert!(!api.service.holds_after("one", 0), "the first is not held any more");
+        assert!(api.service.holds_after("one", last - 1), "the latest is");
         let (mut after, mut numbers) = (0, Vec::new());
         loop {
             let page = api.get(&format!("/v1/streams/one/releases?after={after}")).await.is(200);
@@ -268,8 +250,7 @@ async fn releases_are_held_by_their_bytes_and_the_others_are_read_from_disk() {
                 None => break,
             }
         }
-        assert_eq!(numbers, (1..=latest.number).collect::<Vec<_>>());
-        drop((stream, latest));
+        assert_eq!(numbers, (1..=last).collect::<Vec<_>>());
         api = api.restarted().await;
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use frostpane::{Bytes, Keys, Spec};
-use frostpane_server::{Limits, Scope, Service, app};
+use frostpane_server::Limits;
 use frostpane_store::{Begin, Store};
 
 use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, WATCHED, eventually, limits, lines};
@@ -37,18 +37,10 @@ impl Stuck {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_disk_that_hangs_shows_and_passes() {
-    let (folder, witnesses) = (Folder::new(), Folder::new());
+    let witnesses = Folder::new();
     std::fs::create_dir_all(&witnesses.0).unwrap();
     let limits = Limits { hung: Duration::from_millis(200), ..limits() };
-    let service = Service::open(&folder.0, Some(witnesses.0.clone()), limits).unwrap();
-    let service = Arc::new(service);
-    let all = [Scope::Ingest, Scope::Read, Scope::Admin];
-    let api = Arc::new(Api {
-        token: service.tokens.make("tests", "*", &all).unwrap().1,
-        router: app(service.clone()),
-        service,
-        folder,
-    });
+    let api = Arc::new(Api::with_witnesses(Folder::new(), Some(&witnesses), limits));
     api.create("one", BY_COUNT).await;
     for probe in ["/readyz", "/healthz"] {
         api.get(probe).await.is(200);
@@ -63,8 +55,7 @@ async fn a_disk_that_hangs_shows_and_passes() {
     for probe in ["/readyz", "/healthz"] {
         eventually(async || api.get(probe).await.status == 503).await;
     }
-    let health = api.get("/v1/streams/one/health").await.is(200);
-    assert_eq!(health.json()["standing"], "hung");
+    assert_eq!(api.health("one").await["standing"], "hung");
     assert!(!sending.is_finished(), "nothing is acknowledged meanwhile");
     let _reader = stuck.pass();
     sending.await.unwrap();
@@ -96,20 +87,15 @@ fn a_month_off_is_caught_up_with_step_by_step_and_a_stop_does_not_wait_for_it() 
     let month_ago = put_aged(&stream);
     let token = token(&folder.0, "month");
     let process = Process::with(&folder.0, &["--accept-clock"]);
-    let call = |method: &str, path: &str, headers: &str, body: &[u8]| {
-        let path = format!("/v1/streams/one{path}");
-        process.call(method, &path, &token, headers, body).unwrap()
-    };
-    let health = call("GET", "/health", "", b"").is(200).json();
+    let health = process.get("/v1/streams/one/health", &token).is(200).json();
     assert_eq!(health["standing"], "catching_up", "{health}");
-    let kind = "content-type: application/x-ndjson\r\n";
     let now = jiff::Timestamp::now();
     let event = format!("{{\"key\":\"snow\",\"user\":\"u\",\"time\":\"{now}\"}}\n");
-    let refused = call("POST", "/events", kind, event.as_bytes()).is(503);
+    let refused = process.send("one", &token, JSONL, event).is(503);
     assert!(refused.text().contains("catching up"), "{}", refused.text());
     // Meanwhile releases can be read, and more are made.
     let number = || {
-        let latest = call("GET", "/releases/latest", "", b"");
+        let latest = process.get("/v1/streams/one/releases/latest", &token);
         latest.header("frostpane-number").parse::<u64>().unwrap_or(0)
     };
     let first = number();
@@ -136,18 +122,14 @@ async fn a_new_stream_is_of_no_time_before_its_own() {
             assert!(!told.contains("1969-") && !told.contains("1970-"), "{path}: {told}");
         }
     }
-    let budget = api.get("/v1/streams/stream-0/budget").await;
-    let budget = budget.is(200).json();
-    assert_eq!((&budget["left"], &budget["periods"]), (&1.into(), &serde_json::json!([])));
+    let budget = async || api.get("/v1/streams/stream-0/budget").await.is(200).json();
+    let empty = budget().await;
+    assert_eq!((&empty["left"], &empty["periods"]), (&1.into(), &serde_json::json!([])));
     let now = jiff::Timestamp::now();
     let event = format!("{{\"key\":\"snow\",\"time\":\"{now}\"}}\n");
     api.send("stream-0", JSONL, event).await.is(200);
-    let budget = api.get("/v1/streams/stream-0/budget").await;
-    assert_eq!(
-        budget.is(200).json()["periods"].as_array().unwrap().len(),
-        1,
-        "from its first event on there are some"
-    );
+    let periods = budget().await["periods"].as_array().unwrap().len();
+    assert_eq!(periods, 1, "from its first event on there are some");
 }
 
 /// The name in the certificate that a service shows.

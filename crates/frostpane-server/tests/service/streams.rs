@@ -1,10 +1,12 @@
 //! The life of a stream.
 
-use frostpane_server::stream::Settings;
-
+use frostpane::{Bytes, Keys};
+use frostpane_server::{Limits, Service};
+use frostpane_store::{Begin, Store};
 use futures_util::FutureExt;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, lines};
+use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, eventually, limits, lines};
 
 #[tokio::test]
 async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
@@ -40,11 +42,11 @@ async fn what_takes_the_place_of_a_stream_leaves_out_events_from_before() {
     let api = Api::new();
     let by_clock = r#"{ "window": "1h", "slide": "1m", "top": 5 }"#;
     api.create("old", by_clock).await;
-    let before = jiff::Timestamp::now();
+    let before = Timestamp::now();
     api.call("DELETE", "/v1/streams/old", "").await.is(204);
     api.call("PUT", "/v1/streams/new?replaces=old", by_clock).await.is(201);
     let event = |time| format!("{{\"key\":\"snow\",\"time\":\"{time}\"}}\n");
-    let body = event(before) + &event(jiff::Timestamp::now());
+    let body = event(before) + &event(Timestamp::now());
     let taken = api.send("new", JSONL, body).await.is(200).json();
     assert_eq!(taken["events"], 1, "the one from before may be in a list of the stream that was here");
     api.call("PUT", "/v1/streams/arrival?replaces=old&time=arrival", by_clock).await.is(422);
@@ -55,7 +57,7 @@ async fn what_takes_the_place_of_a_stream_leaves_out_events_from_before() {
     api.create("people", PEOPLE).await;
     api.call("DELETE", "/v1/streams/people", "").await.is(204);
     api.call("PUT", "/v1/streams/after?replaces=people", PEOPLE).await.is(201);
-    let event = format!("{{\"key\":\"snow\",\"user\":\"u\",\"time\":\"{}\"}}\n", jiff::Timestamp::now());
+    let event = format!("{{\"key\":\"snow\",\"user\":\"u\",\"time\":\"{}\"}}\n", Timestamp::now());
     assert_eq!(api.send("after", JSONL, event).await.is(200).json()["events"], 0);
 }
 
@@ -79,10 +81,9 @@ async fn a_state_that_the_program_began_can_be_served() {
     let api = Api::new();
     let folder = api.folder.0.join("streams/begun");
     let spec = serde_json::from_str(SINGLE).unwrap();
-    let mut begin = frostpane_store::Begin::default();
+    let mut begin = Begin::default();
     begin.input = Some(r#"{ "key": "search" }"#.to_owned());
-    frostpane_store::Store::<frostpane::Bytes>::create(&folder, spec, frostpane::Keys::open(), begin)
-        .unwrap();
+    Store::<Bytes>::create(&folder, spec, Keys::open(), begin).unwrap();
     let api = api.restarted().await;
     let told = api.get("/v1/streams/begun").await.is(200).json();
     assert_eq!((&told["columns"]["key"], &told["public"]), (&"search".into(), &false.into()));
@@ -118,20 +119,16 @@ async fn what_is_begun_goes_on_when_whoever_asked_has_gone() {
     };
     hung_up("DELETE", "/v1/streams/one", "").await;
     hung_up("PUT", "/v1/streams/two", BY_COUNT).await;
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    while api.service.stream("one").is_some() || api.service.stream("two").is_none() {
-        assert!(std::time::Instant::now() < until);
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    api.get("/v1/streams/one").await.is(410);
+    eventually(async || api.get("/v1/streams/one").await.status == 410).await;
+    eventually(async || api.get("/v1/streams/two").await.status == 200).await;
     api.send("two", JSONL, lines(10)).await.is(200);
 }
 
 #[tokio::test]
 async fn one_process_serves_a_folder() {
     let api = Api::new();
-    let second = frostpane_server::Service::open(&api.folder.0, None, crate::call::limits());
-    assert!(second.is_err_and(|problem| problem.error().contains("another process")));
+    let second = Service::open(&api.folder.0, None, limits());
+    assert!(second.is_err_and(|problem| problem.to_string().contains("another process")));
 }
 
 #[tokio::test]
@@ -152,91 +149,61 @@ async fn settings_and_tombstones_that_cannot_be_read_free_nothing() {
 }
 
 /// Advances the clock of a state.
-fn tick(api: &Api, name: &str, at: jiff::Timestamp) {
-    let folder = api.folder.0.join("streams").join(name);
-    let mut store = frostpane_store::Store::<frostpane::Bytes>::open(&folder).unwrap();
-    store.tick(at.as_microsecond()).unwrap();
+fn tick(api: &Api, name: &str, at: Timestamp) {
+    api.folder.store(name).tick(at.as_microsecond()).unwrap();
 }
 
 #[tokio::test]
 async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
     let hourly = r#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true }"#;
-    let now = jiff::Timestamp::now();
+    let now = Timestamp::now();
     let event = format!("{{\"key\":\"snow\",\"time\":\"{now}\"}}\n");
     let api = Api::new();
     api.create("one", hourly).await;
     api.send("one", JSONL, event.clone()).await.is(200);
     api.service.stop().await;
     // As if the machine had woken up with its clock behind.
-    tick(&api, "one", now + jiff::SignedDuration::from_hours(2));
+    tick(&api, "one", now + SignedDuration::from_hours(2));
     let api = api.restarted().await;
     api.send("one", JSONL, event.clone()).await.is(503);
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
-    let standing = async || {
-        let health = api.get("/v1/streams/one/health").await;
-        health.is(200).json()["standing"].clone()
-    };
-    while standing().await != "clock" {
-        assert!(std::time::Instant::now() < until);
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    eventually(async || api.health("one").await["standing"] == "clock").await;
     api.get("/v1/streams/one/ready").await.is(503);
 
     // As if its clock were days ahead, which must be accepted explicitly.
     let api = Api::new();
     let old = serde_json::from_str(hourly).unwrap();
     let folder = api.folder.0.join("streams/old");
-    drop(
-        frostpane_store::Store::<frostpane::Bytes>::create(
-            &folder,
-            old,
-            frostpane::Keys::open(),
-            frostpane_store::Begin::default(),
-        )
-        .unwrap(),
-    );
-    tick(&api, "old", now - jiff::SignedDuration::from_hours(48));
+    drop(Store::<Bytes>::create(&folder, old, Keys::open(), Begin::default()).unwrap());
+    tick(&api, "old", now - SignedDuration::from_hours(48));
     let api = api.restarted().await;
     api.send("old", JSONL, event.clone()).await.is(503);
     api.service.stop().await;
-    let folder = api.into_folder();
-    let accepted = frostpane_server::Limits { accept_clock: true, ..crate::call::limits() };
-    let api = Api::with_limits(folder, accepted);
+    let api = Api::with_limits(api.into_folder(), Limits { accept_clock: true, ..limits() });
     api.send("old", JSONL, event).await.is(200);
 }
 
 #[tokio::test]
 async fn a_stream_that_could_not_be_begun_leaves_its_name_free() {
-    let (folder, witnesses) = (Folder::new(), Folder::new());
+    let witnesses = Folder::new();
     std::fs::create_dir_all(&witnesses.0).unwrap();
-    let service =
-        frostpane_server::Service::open(&folder.0, Some(witnesses.0.clone()), crate::call::limits()).unwrap();
-    let service = std::sync::Arc::new(service);
-    let begin = async || {
-        let spec = serde_json::from_str(BY_COUNT).unwrap();
-        let created = service.create("one", spec, Settings::default()).await;
-        created.map(|(_, new)| new).map_err(|problem| problem.status())
-    };
+    let api = Api::with_witnesses(Folder::new(), Some(&witnesses), limits());
     // A folder in the place of the state.
-    let place = folder.0.join("streams/one");
+    let place = api.folder.0.join("streams/one");
     std::fs::create_dir(&place).unwrap();
     std::fs::write(place.join("x"), b"x").unwrap();
-    assert!(begin().await.is_err());
+    api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(503);
     assert!(!witnesses.0.join("one.witness").exists());
     std::fs::remove_dir_all(&place).unwrap();
-    assert_eq!(begin().await, Ok(true));
+    api.create("one", BY_COUNT).await;
     assert!(witnesses.0.join("one.witness").exists());
 
     // The witnesses have a copy of the tombstone that a restored folder lacks.
-    service.delete("one").await.unwrap();
-    service.stop().await;
+    api.call("DELETE", "/v1/streams/one", "").await.is(204);
+    api.service.stop().await;
+    let folder = api.into_folder();
     std::fs::remove_dir_all(folder.0.join("gone")).unwrap();
-    let service =
-        frostpane_server::Service::open(&folder.0, Some(witnesses.0.clone()), crate::call::limits()).unwrap();
-    let service = std::sync::Arc::new(service);
-    let spec = serde_json::from_str(BY_COUNT).unwrap();
-    let again = service.create("one", spec, Settings::default()).await;
-    assert_eq!(again.err().unwrap().status().as_u16(), 409);
+    let api = Api::with_witnesses(folder, Some(&witnesses), limits());
+    api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(409);
 }
 
 #[tokio::test]

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use frostpane::stream::{Grant, Mark, PaneExport, SecretBytes, SnapshotSource, mark_of};
+use frostpane::stream::{Grant, Mark, SecretBytes, SnapshotSource, mark_of};
 use frostpane::testing::{Entropy, InsecureSeededEntropy};
 use frostpane::{Batch, Bytes, Event, Key, Keys, Result, Spec, Stream};
-use frostpane_store::PaneTransfer;
 
 use super::{ALL, HOUR, event};
 
@@ -14,7 +13,6 @@ const SECRET: [u8; 32] = [7; 32];
 /// Hours of the streams before they are written.
 const HOURS: [i64; 2] = [3, 30];
 
-/// The decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     State,
@@ -24,27 +22,15 @@ pub enum Part {
     Paid,
     Batch,
     Keys,
-    Panes,
-    PaneExport,
 }
 
-pub const PARTS: [Part; 9] = [
-    Part::State,
-    Part::Accounts,
-    Part::Pane,
-    Part::Entry,
-    Part::Paid,
-    Part::Batch,
-    Part::Keys,
-    Part::Panes,
-    Part::PaneExport,
-];
+pub const PARTS: [Part; 7] =
+    [Part::State, Part::Accounts, Part::Pane, Part::Entry, Part::Paid, Part::Batch, Part::Keys];
 
 fn known() -> Box<dyn Entropy + Send> {
     Box::new(InsecureSeededEntropy::new(11))
 }
 
-/// A stored stream.
 #[derive(Clone)]
 pub struct Written {
     pub name: &'static str,
@@ -54,7 +40,6 @@ pub struct Written {
     panes: BTreeMap<(i64, i64), Vec<u8>>,
     secrets: BTreeMap<Mark, [u8; 32]>,
     paid: Vec<u8>,
-    exported: Vec<u8>,
 }
 
 /// Any pane stands for a missing one, so that decoding goes on.
@@ -105,7 +90,7 @@ fn go_on(stream: &mut Stream<Bytes>) -> Result<()> {
     for bounds in stream.closed() {
         stream.closed_pane(&bounds)?;
     }
-    let _ = stream.export(i64::MIN..i64::MAX);
+    let _ = stream.forget(i64::MIN..i64::MAX);
     stream.state();
     stream.accounts();
     Ok(())
@@ -130,7 +115,7 @@ impl Written {
         let paid =
             if spec.continual { Vec::new() } else { stream.pay(spec.longest()).unwrap().unwrap().to_bytes() };
         let pane = |bounds: &Range<i64>| ((bounds.start, bounds.end), stream.closed_pane(bounds).unwrap());
-        let mut written = Self {
+        Self {
             name,
             panes: stream.closed().iter().map(pane).collect(),
             secrets: stream.secrets().into_iter().map(|secret| (mark_of(secret), *secret)).collect(),
@@ -138,12 +123,7 @@ impl Written {
             state: stream.state(),
             spec,
             paid,
-            exported: Vec::new(),
-        };
-        if let Ok(exported) = stream.export(i64::MIN..i64::MAX) {
-            written.exported = serde_json::to_vec(&exported).unwrap();
         }
-        written
     }
 
     fn restored(mut self) -> Result<Stream<Bytes>> {
@@ -163,12 +143,6 @@ impl Written {
             Part::Paid => self.paid.clone(),
             Part::Batch => events.as_bytes().to_vec(),
             Part::Keys => b"\x01\x03key\x05other\x00".to_vec(),
-            Part::Panes => format!(
-                r#"{{"format":1,"store":"0a","fingerprint":"0b","from":0,"to":9,"exported":{}}}"#,
-                String::from_utf8_lossy(&self.exported)
-            )
-            .into_bytes(),
-            Part::PaneExport => self.exported.clone(),
         }
     }
 
@@ -181,16 +155,12 @@ impl Written {
             Part::Pane => written.panes.values_mut().for_each(|pane| *pane = bytes.to_vec()),
             Part::Batch => return Ok(read_batch(bytes)?),
             Part::Keys => return Ok(read_keys::<Bytes>(bytes).and(read_keys::<u64>(bytes))?),
-            Part::Panes => {
-                return PaneTransfer::from_bytes(bytes)?.to_bytes().map(drop);
-            }
-            Part::Entry | Part::Paid | Part::PaneExport => {}
+            Part::Entry | Part::Paid => {}
         }
         let mut stream = written.restored()?;
         match part {
             Part::Entry => frostpane_store::replay(bytes, &mut stream)?,
             Part::Paid => drop(stream.release(Grant::from_bytes(bytes)?, &SecretBytes::new(SECRET))?),
-            Part::PaneExport => read_exported(&mut stream, bytes)?,
             _ => {}
         }
         go_on(&mut stream)?;
@@ -214,13 +184,5 @@ fn read_keys<K: Key>(bytes: &[u8]) -> Result<()> {
     let spec = serde_json::from_str(ALL[0].1).unwrap();
     let mut stream = Stream::seeded(spec, keys, 0, 5)?;
     stream.state();
-    Ok(())
-}
-
-fn read_exported(stream: &mut Stream<Bytes>, bytes: &[u8]) -> Result<()> {
-    if let Ok(exported) = serde_json::from_slice::<PaneExport>(bytes) {
-        let _ = stream.export(i64::MIN..i64::MAX);
-        stream.import(&exported)?;
-    }
     Ok(())
 }

@@ -8,7 +8,6 @@ use frostpane_store::{Action, Store};
 
 use super::is_by_count;
 
-/// Events of an hour.
 const EVENTS: u64 = 400;
 
 pub fn mix(number: u64) -> u64 {
@@ -20,7 +19,6 @@ pub fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(7, |hash, byte| mix(hash ^ u64::from(*byte)))
 }
 
-/// Everything acknowledged and shown so far.
 #[derive(Default)]
 pub struct Known {
     pub hours: i64,
@@ -33,8 +31,7 @@ pub fn remember(shown: &mut BTreeMap<u64, u64>, number: u64, hash: u64, line: &s
     assert!(before.is_none_or(|before| before == hash), "shown with two noises: {line}");
 }
 
-/// Checks that everything acknowledged is stored once, and everything shown is stored as it was shown, and
-/// charged once.
+/// Checks that what was acknowledged is stored once, and what was shown is stored as shown, and charged once.
 pub fn check(name: &str, folder: &Path, json: &str, known: &mut Known) {
     let mut store = Store::<Bytes>::open(folder).unwrap_or_else(|cause| panic!("{name}: {cause}"));
     let taken = |store: &mut Store<Bytes>, hour: i64| store.feed(&format!("hour {hour}")).unwrap().before();

@@ -8,7 +8,7 @@ pub mod known;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use frostpane::{Bytes, Event, Spec};
+use frostpane::{Bytes, Event, Keys, Spec};
 use frostpane_store::{Begin, ContinualRelease, Result, Store};
 
 pub const HOUR: i64 = 3_600_000_000;
@@ -100,9 +100,18 @@ pub fn is_by_count(spec: &str) -> bool {
 }
 
 pub fn create(folder: &Path, json: &str) -> Store<Bytes> {
+    begin(folder, json, Some(0), None).unwrap()
+}
+
+pub fn begin(folder: &Path, json: &str, from: Option<i64>, witness: Option<PathBuf>) -> Result<Store<Bytes>> {
     let mut begin = Begin::default();
-    begin.from = Some(0);
-    Store::create(folder, spec(json), frostpane::Keys::open(), begin).unwrap()
+    (begin.from, begin.witness) = (from, witness);
+    Store::create(folder, spec(json), Keys::open(), begin)
+}
+
+/// A store in the folder `state` with a witness beside it.
+pub fn witnessed(folder: &Folder, json: &str) -> Store<Bytes> {
+    begin(&folder.join("state"), json, Some(0), Some(folder.join("witness"))).unwrap()
 }
 
 /// One event of an hour: most are of a few keys.

@@ -49,7 +49,6 @@ impl Writer {
         self.signed(range.end);
     }
 
-    /// Writes the number of items, then each item.
     pub fn each<T>(&mut self, items: impl ExactSizeIterator<Item = T>, mut write: impl FnMut(&mut Self, T)) {
         self.number(items.len() as u64);
         items.for_each(|item| write(self, item));
@@ -66,6 +65,13 @@ impl Writer {
     pub fn finish(self) -> Vec<u8> {
         self.0
     }
+
+    /// What `write` writes, as bytes.
+    pub fn written(write: impl FnOnce(&mut Self)) -> Vec<u8> {
+        let mut to = Self::default();
+        write(&mut to);
+        to.finish()
+    }
 }
 
 pub(crate) struct Reader<'a>(&'a [u8]);
@@ -73,6 +79,13 @@ pub(crate) struct Reader<'a>(&'a [u8]);
 impl<'a> Reader<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
+    }
+
+    /// Reads all of these bytes: fails if some remain.
+    pub fn read_all<T>(bytes: &'a [u8], read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let mut from = Self::new(bytes);
+        let found = read(&mut from)?;
+        from.finish().map(|()| found)
     }
 
     pub fn number(&mut self) -> Result<u64> {
@@ -90,10 +103,8 @@ impl<'a> Reader<'a> {
     }
 
     pub fn at_most(&mut self, most: u64) -> Result<u64> {
-        match self.number()? {
-            number if number <= most => Ok(number),
-            _ => Err(damaged("a number is too large")),
-        }
+        let number = self.number()?;
+        check(number <= most, "a number is too large").map(|()| number)
     }
 
     pub fn signed(&mut self) -> Result<i64> {
@@ -108,10 +119,8 @@ impl<'a> Reader<'a> {
 
     /// A signed number of at most `most` in absolute value.
     pub fn within(&mut self, most: u64) -> Result<i64> {
-        match self.signed()? {
-            number if number.unsigned_abs() <= most => Ok(number),
-            _ => Err(damaged("a number is too large")),
-        }
+        let number = self.signed()?;
+        check(number.unsigned_abs() <= most, "a number is too large").map(|()| number)
     }
 
     pub fn flag(&mut self) -> Result<bool> {
@@ -163,13 +172,14 @@ impl<'a> Reader<'a> {
         &mut self.0
     }
 
-    /// Fails if bytes remain.
     pub fn finish(self) -> Result<()> {
-        match self.0 {
-            [] => Ok(()),
-            _ => Err(damaged("something follows its end")),
-        }
+        check(self.0.is_empty(), "something follows its end")
     }
+}
+
+/// Returns an error unless bytes are as this library writes them.
+pub(crate) fn check(is_sound: bool, what: &str) -> Result<()> {
+    if is_sound { Ok(()) } else { Err(damaged(what)) }
 }
 
 /// The error for bytes that cannot have been written by this library.

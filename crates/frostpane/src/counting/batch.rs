@@ -14,24 +14,13 @@ const USER: u8 = 2;
 const KEY: u8 = 4;
 
 /// Events in the order of their arrival, as they are written down: what an event is does not depend on those before it.
-///
-/// ```
-/// use frostpane::{Batch, Bytes, Event};
-///
-/// let mut batch = Batch::<Bytes>::new();
-/// batch.push(Event::of("snow tomorrow".as_bytes()));
-/// assert_eq!(batch.len(), 1);
-/// let again = Batch::<Bytes>::from_bytes(batch.as_bytes().to_vec())?;
-/// assert_eq!(again.events().next().unwrap().key, Some("snow tomorrow".as_bytes()));
-/// # Ok::<(), frostpane::Error>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct Batch<K> {
     bytes: Vec<u8>,
     events: usize,
     /// Number of events with a time; true if all times lie in the calendar.
-    timed: usize,
-    in_calendar: bool,
+    pub(super) timed: usize,
+    pub(super) in_calendar: bool,
     keys: PhantomData<K>,
 }
 
@@ -74,16 +63,6 @@ impl<K: Key> Batch<K> {
     fn see(&mut self, time: i64) {
         self.timed += 1;
         self.in_calendar &= check_time(time).is_ok();
-    }
-
-    /// Two flags: every event has a time, and all times lie in the calendar.
-    pub(crate) fn times(&self) -> (bool, bool) {
-        (self.timed == self.events, self.in_calendar)
-    }
-
-    /// Returns true if no event has a time.
-    pub(crate) fn is_untimed(&self) -> bool {
-        self.timed == 0
     }
 
     /// The events of another batch, after these.

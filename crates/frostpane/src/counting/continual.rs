@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 
 use super::counter::PaneCounter;
-use super::events::intake::{Intake, Panes};
+use super::events::intake::{Intake, ReadPane};
 use super::events::schedule::Schedule;
 use super::events::{Timeline, WindowSums};
 use super::users::{Calendar, StreamingBounder};
 use super::{Event, Tally};
-use crate::codec::{MOST, Reader, Writer, damaged};
+use crate::codec::{MOST, Reader, Writer, check, damaged};
 use crate::error::{Error, Result};
 use crate::fault::{Fault, Mutant};
 use crate::key::{Footprint, Key, Keys};
@@ -24,7 +24,6 @@ const QUIET_WINDOWS: i64 = 2;
 /// the latest time of an event, and of users the clock alone.
 pub(crate) struct ContinualCounter<K: Key> {
     intake: Intake<K>,
-    /// Users, where they are protected.
     users: Option<StreamingBounder<K>>,
     grid: Grid,
     by_count: bool,
@@ -32,14 +31,12 @@ pub(crate) struct ContinualCounter<K: Key> {
     open: Option<i64>,
     /// By the clock, those of them that have events.
     busy: BTreeSet<i64>,
-    /// Number of panes in a row without an event, up to the latest that has ended.
     quiet: i64,
     /// Number of panes that have ended.
-    ended: u64,
-    /// By the clock: the latest time.
+    pub ended: u64,
     now: i64,
     /// Number of events of the latest window that came too late, when it ended.
-    missed: u64,
+    pub missed: u64,
     /// Time that an event of a user may be ahead of the clock.
     ahead: i64,
     /// True if users were bounded elsewhere: who was counted in the last epoch is not known here, so nothing may follow.
@@ -49,9 +46,7 @@ pub(crate) struct ContinualCounter<K: Key> {
 
 /// Memory for parts of a counter, in bytes.
 pub(crate) struct CounterMemory {
-    /// Sums that are carried on to the next window.
     pub running: u64,
-    /// Users, where they are protected.
     pub users: u64,
 }
 
@@ -93,37 +88,14 @@ impl<K: Key> ContinualCounter<K> {
         &self.intake.timeline
     }
 
-    /// Number of panes that have ended.
-    pub fn ended(&self) -> u64 {
-        self.ended
-    }
-
-    /// There were so many before.
-    pub fn go_on_from(&mut self, ended: u64) {
-        self.ended = ended;
-    }
-
-    /// Number of events of the latest window that came too late, when it ended.
-    pub fn missed(&self) -> u64 {
-        self.missed
-    }
-
-    /// Number of late events in a row, up to the latest.
     pub fn late_in_a_row(&self) -> u64 {
-        self.intake.late_in_a_row()
+        self.intake.late_in_a_row
     }
 
-    /// About how many bytes it takes.
     pub fn bytes(&self) -> u64 {
         self.intake.timeline.bytes() + self.users.as_ref().map_or(0, StreamingBounder::bytes)
     }
 
-    /// Changes whenever a pane ends, or the first begins.
-    pub fn ticks(&self) -> (u64, i64) {
-        (self.ended, self.open.unwrap_or(i64::MIN))
-    }
-
-    /// Number of panes of a window.
     pub fn panes_of_window(&self) -> i64 {
         self.grid.length / self.grid.slide
     }
@@ -136,7 +108,7 @@ impl<K: Key> ContinualCounter<K> {
     /// By count: the pane that ends with the next event.
     #[inline]
     pub fn ends_with_next(&self) -> Option<i64> {
-        let next = self.intake.arrived() + 1;
+        let next = self.intake.arrived + 1;
         self.open.filter(|open| self.by_count && (open + 1) * self.grid.slide == next)
     }
 
@@ -168,7 +140,6 @@ impl<K: Key> ContinualCounter<K> {
         Ok(true)
     }
 
-    /// Counts an event that has arrived, when the panes that are due have ended.
     #[inline]
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
         let Some(time) = event.time.filter(|_| !self.by_count) else {
@@ -176,7 +147,7 @@ impl<K: Key> ContinualCounter<K> {
         };
         let open = self.open.unwrap_or(i64::MIN);
         if let Some(users) = &mut self.users {
-            let latest = users.pane_at(self.now.saturating_add(self.ahead));
+            let latest = users.calendar.pane_at(self.now.saturating_add(self.ahead));
             return users.push_within(open..=latest, time, event.user, event.key);
         }
         let pane = time.div_euclid(self.grid.slide);
@@ -197,7 +168,7 @@ impl<K: Key> ContinualCounter<K> {
             return Ok(());
         }
         let slide = self.grid.slide;
-        let before_last = slide - 1 - self.intake.arrived().rem_euclid(slide);
+        let before_last = slide - 1 - self.intake.arrived.rem_euclid(slide);
         self.intake.fill(events, before_last as usize)
     }
 
@@ -206,7 +177,7 @@ impl<K: Key> ContinualCounter<K> {
         self.intake.check_time(time)?;
         self.check_goes_on()?;
         if let (Some(users), None) = (&self.users, self.open) {
-            self.open = Some(users.first_pane_from(time));
+            self.open = Some(users.calendar.first_pane_from(time));
             // Also before 1970.
             self.now = time;
         }
@@ -296,7 +267,7 @@ impl<K: Key> ContinualCounter<K> {
     pub fn load(
         &mut self,
         from: &mut Reader<'_>,
-        panes: &mut Panes<'_>,
+        panes: &mut ReadPane<'_>,
         noise: impl FnOnce(&mut Reader<'_>) -> Result<[Option<Range<i64>>; 2]>,
     ) -> Result<()> {
         self.open = from.maybe(Reader::position)?;
@@ -333,10 +304,8 @@ impl<K: Key> ContinualCounter<K> {
         let waits = |pane: &i64| self.open.is_some_and(|open| (open..=latest).contains(pane));
         let reaches = -(MOST as i64) / slide..=self.open.unwrap_or(i64::MIN);
         let ended = ended.is_none_or(|ended| !ended.is_empty() && reaches.contains(&ended.end));
-        match open && ended && self.busy.iter().all(waits) && self.quiet >= 0 {
-            true => Ok(()),
-            false => Err(damaged("panes have ended that are to come, or have not that are over")),
-        }
+        let are_due = open && ended && self.busy.iter().all(waits) && self.quiet >= 0;
+        check(are_due, "panes have ended that are to come, or have not that are over")
     }
 }
 
@@ -349,13 +318,16 @@ impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
         !self.by_count
     }
 
-    fn covers_open_pane(&self) -> bool {
-        false
+    fn panes_not_covered(&self) -> i64 {
+        1
     }
 
-    /// The latest time, or the number of events so far.
+    fn ticks(&self) -> (u64, i64) {
+        (self.ended, self.open.unwrap_or(i64::MIN))
+    }
+
     fn now(&self) -> i64 {
-        if self.by_count { self.intake.arrived() } else { self.now }
+        if self.by_count { self.intake.arrived } else { self.now }
     }
 
     fn is_empty(&self) -> bool {
@@ -375,13 +347,13 @@ impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
     }
 
     fn begins(&self, number: i64) -> i64 {
-        let offset = self.users.as_ref().map_or(0, StreamingBounder::offset);
+        let offset = self.users.as_ref().map_or(0, |users| users.calendar.offset());
         number.saturating_mul(self.grid.slide).saturating_add(offset)
     }
 
     fn number_at(&self, moment: i64) -> i64 {
         match &self.users {
-            Some(users) => users.pane_at(moment),
+            Some(users) => users.calendar.pane_at(moment),
             None => moment.div_euclid(self.grid.slide),
         }
     }
@@ -393,10 +365,6 @@ impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
 
     fn oldest_number(&self) -> Option<i64> {
         None
-    }
-
-    fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
-        pane.clone()
     }
 
     fn closed(&self) -> Vec<Range<i64>> {

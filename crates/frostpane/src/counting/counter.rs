@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::Event;
-use super::events::intake::{Intake, Panes, has_no_time, needs_time};
+use super::events::intake::{Intake, ReadPane, has_no_time, needs_time};
 use super::users::{EpochPanes, FixedWindow, StreamingBounder};
 use super::window::{WindowNumbers, WindowView};
 use super::{Batch, Tally};
-use crate::codec::{MOST, Reader, Writer};
+use crate::codec::{Reader, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 
@@ -15,67 +15,49 @@ use crate::key::Key;
 pub(crate) trait PaneCounter<K: Key> {
     /// Returns true if positions are numbers of events, and not moments.
     fn is_by_count(&self) -> bool;
-
     /// Returns true if ticks end panes.
     fn has_clock(&self) -> bool;
-
-    /// Returns true if a window covers the pane that goes on.
-    fn covers_open_pane(&self) -> bool;
-
+    /// 1 if windows end before the pane that goes on, and 0 if they cover it.
+    fn panes_not_covered(&self) -> i64;
+    /// Changes whenever a pane may have ended, or noise may have been drawn.
+    fn ticks(&self) -> (u64, i64);
     /// The latest moment, or position.
     fn now(&self) -> i64;
-
     /// Returns true if nothing has come yet that says where it is in time: an event, or a tick.
     fn is_empty(&self) -> bool;
-
     /// By count: how many events have come.
     fn events(&self) -> i64;
-
-    /// Length of a pane, or an epoch.
     fn slide(&self) -> i64;
-
     /// The pane, or epoch, that goes on.
     fn open(&self) -> i64;
-
-    /// Start of a pane, or an epoch.
     fn begins(&self, number: i64) -> i64;
-
-    /// The number of the pane, or epoch, of a moment.
     fn number_at(&self, moment: i64) -> i64;
-
     /// Returns true if a tick at this moment would end a pane, or begin the first.
     fn ends_by(&self, now: i64) -> bool;
-
     /// The oldest number that a pane has, where panes are merged as they age.
     fn oldest_number(&self) -> Option<i64>;
-
-    /// The first position of a closed pane, and the first after it.
-    fn positions_of(&self, pane: &Range<i64>) -> Range<i64>;
-
     /// Where closed panes lie: positions, or of single releases of users the numbers of epochs.
     fn closed(&self) -> Vec<Range<i64>>;
-
     fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>>;
-
     fn tally(&self) -> Tally;
-
     /// About how many bytes those panes take that have not closed.
     fn open_bytes(&self) -> u64;
-
     /// Users of periods that have not ended, where users are protected.
     fn live(&self) -> Option<&StreamingBounder<K>>;
-
     fn live_mut(&mut self) -> Option<&mut StreamingBounder<K>>;
+
+    fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
+        pane.clone()
+    }
 
     /// Returns an error unless a batch can be counted as a whole: what a key or a user is never decides it.
     fn check(&self, batch: &Batch<K>) -> Result<()> {
-        let (all_timed, in_calendar) = batch.times();
         match self.is_by_count() {
-            true if batch.is_untimed() => Ok(()),
+            true if batch.timed == 0 => Ok(()),
             true => Err(has_no_time()),
-            false if !all_timed => Err(needs_time()),
+            false if batch.timed != batch.len() => Err(needs_time()),
             // Of users a time that cannot be is that of an event outside, which stops nobody's.
-            false if in_calendar || self.live().is_some() => Ok(()),
+            false if batch.in_calendar || self.live().is_some() => Ok(()),
             false => Err(Error::window("a time lies outside the calendar: give microseconds since 1970")),
         }
     }
@@ -86,7 +68,6 @@ pub(crate) trait PaneCounter<K: Key> {
     }
 }
 
-/// Counts events, or users within their bounds, for single releases.
 #[expect(clippy::large_enum_variant, reason = "there is one, and each event goes through it")]
 pub(crate) enum Counter<K: Key> {
     Events(Intake<K>),
@@ -97,7 +78,6 @@ pub(crate) enum Counter<K: Key> {
 }
 
 impl<K: Key> Counter<K> {
-    /// Counts one event.
     #[inline]
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
         match self {
@@ -166,7 +146,6 @@ impl<K: Key> Counter<K> {
         }
     }
 
-    /// No window reaches accounts before this one any more.
     pub fn oldest_account(&self) -> i64 {
         self.intake().map_or(i64::MIN, |intake| intake.timeline.oldest_position())
     }
@@ -194,7 +173,6 @@ impl<K: Key> Counter<K> {
         }
     }
 
-    /// About how many bytes it takes.
     pub fn bytes(&self) -> u64 {
         match self {
             Self::Events(intake) => intake.timeline.bytes(),
@@ -203,55 +181,15 @@ impl<K: Key> Counter<K> {
         }
     }
 
-    /// Number of times that a pane may have ended, or noise may have been drawn, by events alone.
-    pub fn ticks(&self) -> u64 {
-        self.intake().map_or(0, |intake| intake.timeline.ticks())
-    }
-
-    /// Time has come to this moment: of users alone it ends epochs. Returns true if one has ended.
-    pub fn advance(&mut self, now: i64) -> Result<bool> {
-        let Self::Users(panes) = self else {
-            return Ok(false);
-        };
-        let before = panes.open();
-        panes.advance(now)?;
-        Ok(panes.open() != before)
-    }
-
-    /// The latest position of an event.
-    pub fn newest(&self) -> Option<i64> {
-        self.intake().and_then(|intake| intake.timeline.newest())
-    }
-
-    /// The numbers of a closed pane.
-    pub fn numbers_of(&self, pane: &Range<i64>) -> Range<i64> {
+    pub fn advance(&mut self, now: i64) -> Result<()> {
         match self {
-            Self::Events(intake) => intake.timeline.numbers_of(pane),
-            _ => pane.clone(),
+            Self::Users(panes) => panes.advance(now),
+            _ => Ok(()),
         }
     }
 
-    /// Returns true if a closed pane can lie here: no event can come for it any more.
-    pub fn has_ended(&self, pane: &Range<i64>) -> bool {
-        let furthest = pane.start.unsigned_abs().max(pane.end.unsigned_abs());
-        match self {
-            Self::Events(intake) => furthest <= MOST && intake.timeline.has_closed_before(pane.end),
-            Self::FixedUsers(_) => false,
-            Self::Users(panes) => {
-                pane.start.checked_add(1) == Some(pane.end)
-                    && furthest <= MOST / self.slide() as u64
-                    && pane.start < panes.open()
-            }
-        }
-    }
-
-    /// Takes a closed pane in, where there is none.
-    pub fn place(&mut self, pane: &Range<i64>, bytes: &[u8]) -> Result<()> {
-        match self {
-            Self::Events(intake) => intake.timeline.put(pane, bytes),
-            Self::FixedUsers(_) => Ok(()),
-            Self::Users(panes) => panes.place(pane.start, bytes),
-        }
+    fn newest(&self) -> Option<i64> {
+        self.intake().and_then(|intake| intake.timeline.latest())
     }
 
     /// Takes a pane in that was counted elsewhere, in the place of the one that is there.
@@ -264,7 +202,6 @@ impl<K: Key> Counter<K> {
         }
     }
 
-    /// Forgets a closed pane.
     pub fn remove(&mut self, pane: &Range<i64>) {
         match self {
             Self::Events(intake) => intake.timeline.remove(pane),
@@ -292,8 +229,7 @@ impl<K: Key> Counter<K> {
         }
     }
 
-    /// Goes on from what was written.
-    pub fn load(&mut self, from: &mut Reader<'_>, closed: &mut Panes<'_>) -> Result<()> {
+    pub fn load(&mut self, from: &mut Reader<'_>, closed: &mut ReadPane<'_>) -> Result<()> {
         match self {
             Self::Events(intake) => intake.load(from, closed),
             Self::FixedUsers(_) => Ok(()),
@@ -304,11 +240,19 @@ impl<K: Key> Counter<K> {
 
 impl<K: Key> PaneCounter<K> for Counter<K> {
     fn is_by_count(&self) -> bool {
-        self.intake().is_some_and(Intake::is_by_count)
+        self.intake().is_some_and(|intake| intake.by_count)
     }
 
-    fn covers_open_pane(&self) -> bool {
-        !self.has_clock()
+    fn panes_not_covered(&self) -> i64 {
+        self.has_clock().into()
+    }
+
+    fn ticks(&self) -> (u64, i64) {
+        match self {
+            Self::Events(intake) => (intake.timeline.ticks, 0),
+            Self::FixedUsers(_) => (0, 0),
+            Self::Users(panes) => (0, panes.open),
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -323,7 +267,7 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
         match self {
             Self::Events(intake) => intake.tally,
             Self::FixedUsers(window) => *window.tally(),
-            Self::Users(panes) => *panes.tally(),
+            Self::Users(panes) => panes.live.filter.tally,
         }
     }
 
@@ -343,7 +287,7 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
 
     fn now(&self) -> i64 {
         match self {
-            Self::Users(panes) => panes.now(),
+            Self::Users(panes) => panes.now,
             _ => self.newest().unwrap_or(0),
         }
     }
@@ -359,7 +303,7 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
 
     fn open(&self) -> i64 {
         match self {
-            Self::Users(panes) => panes.open(),
+            Self::Users(panes) => panes.open,
             _ => self.number_at(self.now()),
         }
     }
@@ -367,29 +311,29 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
     fn slide(&self) -> i64 {
         match self {
             Self::Events(intake) => intake.timeline.slide(),
-            Self::FixedUsers(window) => window.calendar().length_of_epoch(),
-            Self::Users(panes) => panes.calendar().length_of_epoch(),
+            Self::FixedUsers(window) => window.calendar.length_of_epoch(),
+            Self::Users(panes) => panes.calendar.length_of_epoch(),
         }
     }
 
     fn begins(&self, number: i64) -> i64 {
         match self {
-            Self::Users(panes) => panes.calendar().start_of(number),
+            Self::Users(panes) => panes.calendar.start_of(number),
             _ => number.saturating_mul(self.slide()),
         }
     }
 
     fn number_at(&self, moment: i64) -> i64 {
         match self {
-            Self::Users(panes) => panes.calendar().period_at(moment),
+            Self::Users(panes) => panes.calendar.period_at(moment),
             _ => moment.div_euclid(self.slide()),
         }
     }
 
     fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
         match self {
-            Self::Events(_) => pane.clone(),
-            _ => self.begins(pane.start)..self.begins(pane.end),
+            Self::Users(_) => self.begins(pane.start)..self.begins(pane.end),
+            _ => pane.clone(),
         }
     }
 

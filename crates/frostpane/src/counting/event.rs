@@ -54,7 +54,6 @@ impl<'a, K: Key> Event<'a, K> {
     }
 }
 
-/// Returns an error unless a time in microseconds since 1970 lies within the calendar.
 pub(crate) fn check_time(time: i64) -> Result<()> {
     match Timestamp::from_microsecond(time) {
         Ok(_) => Ok(()),

@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use super::window::WindowNumbers;
-use crate::codec::{Reader, Writer, damaged};
+use crate::codec::{Reader, Writer, check};
 use crate::error::Result;
 use crate::privacy::ledger::{Accountant, Cap, Charge, Ledger, Refusal};
 
-/// The cost of one release, and the most that anyone it covers may spend.
 #[derive(Clone, Debug)]
 pub(crate) struct Price {
     pub charge: Charge,
@@ -21,7 +20,6 @@ pub(crate) struct Quote {
 }
 
 impl Quote {
-    /// The accountant that would let it pass.
     pub fn check(&self, ledger: &Ledger, price: &Price) -> std::result::Result<Accountant, Refusal> {
         ledger.check(self.numbers.covered.clone(), &price.charge, &price.cap)
     }
@@ -52,7 +50,6 @@ impl Quote {
 pub struct Grant {
     length: i64,
     numbers: Range<i64>,
-    /// The pane that the window begins within.
     boundary: Option<Range<i64>>,
     boundary_paid: bool,
     accountant: Accountant,
@@ -97,12 +94,9 @@ impl Grant {
             numbers: from.range()?,
             boundary: from.maybe(Reader::range)?,
             boundary_paid: from.flag()?,
-            accountant: match from.flag()? {
-                true => Accountant::ZeroConcentrated,
-                false => Accountant::Basic,
-            },
+            accountant: if from.flag()? { Accountant::ZeroConcentrated } else { Accountant::Basic },
         };
         from.finish()?;
-        if grant.length > 0 { Ok(grant) } else { Err(damaged("a window has no length")) }
+        check(grant.length > 0, "a window has no length").map(|()| grant)
     }
 }

@@ -47,7 +47,6 @@ impl Tally {
     }
 }
 
-/// The events since an earlier tally.
 impl Sub for Tally {
     type Output = Self;
 

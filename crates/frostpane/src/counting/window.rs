@@ -6,30 +6,21 @@ use std::ops::Range;
 use crate::key::Key;
 use crate::pane::Pane;
 
-/// Whom a release of a window charges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowNumbers {
-    /// Panes or epochs that it covers.
     pub covered: Range<i64>,
     /// The pane that it begins within, if it does: it pays if it can.
     pub boundary: Option<Range<i64>>,
 }
 
-/// The panes that a window covers.
 pub struct WindowView<'a, K: Clone> {
-    /// The first position that was asked for.
     pub since: i64,
-    /// From this position on.
     pub from: i64,
-    /// Up to the latest position, included.
     pub latest: i64,
     /// One past that, where it was known before the first event.
     pub known_end: Option<i64>,
-    /// Closed panes, and open ones as they stand.
     pub panes: Vec<Cow<'a, Pane<K>>>,
-    /// How many events the pane has that the window begins within, and leaves out.
     pub left_out: u64,
-    /// How many events between its ends came too late.
     pub missed: u64,
     /// And since the first position that was asked for.
     pub missed_of_asked: u64,
@@ -38,7 +29,6 @@ pub struct WindowView<'a, K: Clone> {
 }
 
 impl<'a, K: Key> WindowView<'a, K> {
-    /// Whole epochs between two moments.
     pub fn of_epochs(panes: Vec<Cow<'a, Pane<K>>>, moments: Range<i64>) -> Self {
         Self {
             since: moments.start,
@@ -54,9 +44,7 @@ impl<'a, K: Key> WindowView<'a, K> {
     }
 }
 
-/// The pane that a window begins within.
 pub enum BoundaryPane<'a, K: Clone> {
-    /// It has paid.
     Paid(Cow<'a, Pane<K>>),
     /// It has been in as many releases as it may.
     Spent,

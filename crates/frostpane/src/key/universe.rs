@@ -118,13 +118,11 @@ impl Keys<u64> {
 /// A fixed set of keys, numbered from 0. Implemented in this crate only: a set that changes over time
 /// would break privacy.
 pub trait Universe<K: Key>: Send + Sync {
-    /// The number of keys.
     fn size(&self) -> u64;
     /// The number of a key, if it is in the universe.
     fn rank(&self, key: K::Ref<'_>) -> Option<u64>;
     /// The key of a number below `size`.
     fn key(&self, rank: u64) -> K;
-    /// Visits every key, in order.
     fn for_each(&self, visit: &mut dyn FnMut(K::Ref<'_>));
     /// The range of integers that it consists of, if it does.
     fn range(&self) -> Option<Range<u64>> {
@@ -204,7 +202,6 @@ impl<K: Key> KeyList<K> {
         lengths.iter().sum::<u64>().div_ceil(lengths.len() as u64)
     }
 
-    /// Memory of keys as they were read, including repeated ones, and of their index.
     fn most_bytes(keys: &[K]) -> u64 {
         let blocks = keys.iter().map(|key| K::footprint(K::length(key.borrowed())).block);
         // While a list grows, its previous allocation still exists.

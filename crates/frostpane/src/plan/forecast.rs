@@ -64,14 +64,14 @@ impl Forecast {
         Self::of(&FutureWindow::new(request, plan, events), norm)
     }
 
-    /// The forecast of any continual release whose window is full.
     pub(crate) fn of_sequence<K: Key>(
-        sequence: &ContinualReleaser<K>,
+        releaser: &ContinualReleaser<K>,
         plan: &Plan,
         events: u64,
         norm: Option<u64>,
     ) -> Self {
-        Self::of(&FutureWindow::of_sequence(sequence, plan, events), norm)
+        let noise = CountNoise::Continual(releaser);
+        Self::of(&FutureWindow { request: releaser.request(), plan, events, noise }, norm)
     }
 
     fn of<K: Key>(window: &FutureWindow<'_, K>, norm: Option<u64>) -> Self {
@@ -84,11 +84,21 @@ impl Forecast {
         let guarantee = window.guarantee(norm.unwrap_or(0));
         let boundaries = request.spec.split(request.spec.epsilon).boundaries;
         let statement = guarantee.state();
+        let (noise_law, scale, deviation, continual) = match &window.noise {
+            CountNoise::OneShot { floor, .. } => {
+                let noise = floor.noise();
+                (noise.law(), noise.scale(), noise.variance().sqrt(), None)
+            }
+            CountNoise::Continual(releaser) => {
+                let info = releaser.continuity();
+                (releaser.noise_law(), info.scale, info.deviation, Some(info.clone()))
+            }
+        };
         Self {
             events,
-            noise_law: window.noise.law(),
-            scale: window.noise.scale(),
-            deviation: window.noise.deviation(),
+            noise_law,
+            scale,
+            deviation,
             noise: statement.noise,
             cut: guarantee.cut,
             most_cut: window.most_cut(guarantee.norm),
@@ -101,17 +111,15 @@ impl Forecast {
             least_norm_asked: window.least_norm(FutureWindow::guarantee_asked),
             held: norm.is_some() && statement.promises.is_some_and(|promises| promises.held),
             boundaries_epsilon: boundaries.map_or(0.0, Epsilon::as_f64),
-            continual: window.noise.continuity(),
+            continual,
         }
     }
 
-    /// The least norm at which the promises hold for a window with this many events, wherever it begins.
     pub(crate) fn least_norm_asked<K: Key>(request: &Request<K>, plan: &Plan, events: u64) -> Option<u64> {
         FutureWindow::new(request, plan, events).least_norm(FutureWindow::guarantee_asked)
     }
 }
 
-/// A future window.
 struct FutureWindow<'a, K: Key> {
     request: &'a Request<K>,
     plan: &'a Plan,
@@ -119,40 +127,9 @@ struct FutureWindow<'a, K: Key> {
     noise: CountNoise<'a, K>,
 }
 
-/// The noise of its counts.
 enum CountNoise<'a, K: Key> {
     OneShot { floor: Threshold, keys: u64 },
-    ContinualReleaser(&'a ContinualReleaser<K>),
-}
-
-impl<K: Key> CountNoise<'_, K> {
-    fn law(&self) -> NoiseLaw {
-        match self {
-            CountNoise::OneShot { floor, .. } => floor.noise().law(),
-            CountNoise::ContinualReleaser(sequence) => sequence.noise_law(),
-        }
-    }
-
-    fn scale(&self) -> f64 {
-        match self {
-            CountNoise::OneShot { floor, .. } => floor.noise().scale(),
-            CountNoise::ContinualReleaser(sequence) => sequence.continuity().scale,
-        }
-    }
-
-    fn deviation(&self) -> f64 {
-        match self {
-            CountNoise::OneShot { floor, .. } => floor.noise().variance().sqrt(),
-            CountNoise::ContinualReleaser(sequence) => sequence.continuity().deviation,
-        }
-    }
-
-    fn continuity(&self) -> Option<ContinualInfo> {
-        match self {
-            CountNoise::OneShot { .. } => None,
-            CountNoise::ContinualReleaser(sequence) => Some(sequence.continuity().clone()),
-        }
-    }
+    Continual(&'a ContinualReleaser<K>),
 }
 
 impl<'a, K: Key> FutureWindow<'a, K> {
@@ -172,16 +149,6 @@ impl<'a, K: Key> FutureWindow<'a, K> {
         }
     }
 
-    /// The number of events as a release would know it.
-    fn total(&self) -> Total {
-        total(self.request, self.events)
-    }
-
-    fn of_sequence(sequence: &'a ContinualReleaser<K>, plan: &'a Plan, events: u64) -> Self {
-        Self { request: sequence.request(), plan, events, noise: CountNoise::ContinualReleaser(sequence) }
-    }
-
-    /// The guarantee of a release for the window that it covers.
     fn guarantee(&self, norm: u64) -> Guarantee {
         self.guarantee_around(self.around(norm))
     }
@@ -192,7 +159,7 @@ impl<'a, K: Key> FutureWindow<'a, K> {
         let slack = match self.noise {
             CountNoise::OneShot { .. } => self.plan.layout.slack(self.events, norm as f64),
             // Its windows begin with a pane.
-            CountNoise::ContinualReleaser(_) => 0.0,
+            CountNoise::Continual(_) => 0.0,
         };
         Guarantee {
             slack: slack.ceil() as u64,
@@ -207,11 +174,11 @@ impl<'a, K: Key> FutureWindow<'a, K> {
 
     fn guarantee_of_cut(&self, cut: u64, norm: NormEstimate) -> Guarantee {
         let by_counts = match self.noise {
-            CountNoise::ContinualReleaser(sequence) => {
+            CountNoise::Continual(sequence) => {
                 return sequence.guarantee(cut, norm, sequence.around(self.events));
             }
             CountNoise::OneShot { floor, keys } => {
-                self.request.by_counts(floor, &self.total(), cut, norm, keys).0
+                self.request.by_counts(floor, &total(self.request, self.events), cut, norm, keys).0
             }
         };
         match BySketch::new(self.request, norm) {
@@ -223,15 +190,13 @@ impl<'a, K: Key> FutureWindow<'a, K> {
     /// The cut if the events spread over panes in the worst way: at most that of one pane with all of them.
     fn most_cut(&self, norm: NormEstimate) -> u64 {
         let layout = &self.plan.layout;
-        let most = if layout.is_even() && !layout.by_count {
-            self.request.shape.cut(self.events)
-        } else {
-            self.cut(norm.value)
+        let most = match layout.most_events(layout.slide) {
+            None if layout.is_even() => self.request.shape.cut(self.events),
+            _ => self.cut(norm.value),
         };
         self.guarantee_of_cut(most, norm).cut
     }
 
-    /// The largest cut of a window with this norm.
     fn cut(&self, norm: i64) -> u64 {
         let layout = &self.plan.layout;
         if layout.is_even() {
@@ -246,14 +211,13 @@ impl<'a, K: Key> FutureWindow<'a, K> {
         (times * self.events as f64 / (entries + 1) as f64) as u64
     }
 
-    /// A norm as a release would know it.
     fn around(&self, norm: u64) -> NormEstimate {
         let (value, unit) = (norm as i64, self.request.unit());
         let (epsilon, failure) = (self.request.norm_epsilon(), self.request.norm_failure());
         match (self.request.spec.norm, self.request.shape.sketch()) {
             (Norm::L1, _) => match self.noise {
-                CountNoise::OneShot { .. } if unit.is_user() => total(self.request, norm).norm(),
-                _ => NormEstimate::of_events(norm),
+                CountNoise::OneShot { .. } => total(self.request, norm).norm(),
+                CountNoise::Continual(_) => NormEstimate::of_events(norm),
             },
             (Norm::L2, Some(dimensions)) if self.cut(value) > 0 => {
                 NormEstimate::around_sketch(value, dimensions, unit, epsilon, failure)

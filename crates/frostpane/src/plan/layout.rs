@@ -37,7 +37,6 @@ pub struct Layout {
     /// The length of the youngest panes, in events or in microseconds; for the smooth policy, the
     /// distance between questions to a block.
     pub slide: u64,
-    /// The number of windows.
     #[serde(skip)]
     pub(crate) windows: u64,
     /// True if lengths are numbers of events.
@@ -47,7 +46,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// `boundaries` is the epsilon of private boundaries.
     pub(crate) fn new(spec: &ValidSpec, boundaries: Option<Epsilon>) -> Self {
         let grid = spec.grid();
         let window = grid.length as u64;
@@ -66,7 +64,6 @@ impl Layout {
         layout.over(window)
     }
 
-    /// The panes of a shorter window among these.
     pub(crate) fn over(self, window: u64) -> Self {
         let shorter = Self { window, ..self };
         let panes = match self.policy {
@@ -87,7 +84,6 @@ impl Layout {
         oldest.saturating_sub(youngest).div_ceil(length) + 1
     }
 
-    /// The numbers of panes to choose from, where the policy leaves a choice.
     pub(crate) fn choices_of_panes(&self) -> Vec<u64> {
         let Some(histogram) = self.histogram else {
             return vec![self.panes];
@@ -97,7 +93,6 @@ impl Layout {
         fewer.take_while(|panes| *panes < enough).chain([enough]).collect()
     }
 
-    /// With this many panes, where the policy leaves a choice.
     pub(crate) fn with_panes(self, panes: u64) -> Self {
         match self.histogram {
             Some(histogram) => {
@@ -107,35 +102,37 @@ impl Layout {
         }
     }
 
-    /// The most events of an open block, where known.
+    /// The most events of a pane of this length: by the clock there is no most.
+    pub(crate) fn most_events(&self, length: u64) -> Option<u64> {
+        self.by_count.then_some(length)
+    }
+
     pub(crate) fn longest_block(&self) -> Option<u64> {
         match self.histogram {
             Some(histogram) => Some(histogram.longest_block),
-            None => self.by_count.then_some(self.slide),
+            None => self.most_events(self.slide),
         }
     }
 
-    /// The most events of a closed pane, where known.
     pub(crate) fn longest_pane(&self) -> Option<u64> {
         match self.policy {
             Policy::Uniform | Policy::Fixed => self.longest_block(),
-            Policy::Exponential => self.by_count.then(|| self.lengths().last().unwrap_or(self.slide)),
+            Policy::Exponential => self.lengths().last().and_then(|longest| self.most_events(longest)),
             Policy::Smooth => Some(self.window),
         }
     }
 
-    /// The most entries of all closed panes, if each keeps at most `each`.
     pub(crate) fn entries(&self, each: u64) -> u64 {
         match self.policy {
-            Policy::Exponential if self.by_count => {
-                let of_length = |length: u64| self.panes_of(length) * length.min(each);
-                self.lengths().map(of_length).sum()
+            Policy::Exponential => {
+                let most = |length| self.most_events(length).map_or(each, |events| events.min(each));
+                let of_length = |length| self.panes_of(length).saturating_mul(most(length));
+                self.lengths().map(of_length).fold(0, u64::saturating_add)
             }
             _ => self.panes.saturating_mul(self.longest_pane().unwrap_or(u64::MAX).min(each)),
         }
     }
 
-    /// The lengths of panes that grow with age.
     fn lengths(&self) -> impl Iterator<Item = u64> {
         let growths = growths(self.window, self.slide) as u32;
         (0..=growths).map(|i| self.slide * (GROWTH as u64).pow(i))
@@ -152,8 +149,8 @@ impl Layout {
 
     /// The expected division of a window's events: two pairs of a number of panes and the events of each.
     pub(crate) fn loads(&self, events: u64) -> [(u64, u64); 2] {
-        if self.by_count && self.is_even() {
-            return [(events / self.slide, self.slide), (1, events % self.slide)];
+        if let Some(full) = self.most_events(self.slide).filter(|_| self.is_even()) {
+            return [(events / full, full), (1, events % full)];
         }
         let panes = self.panes;
         let (each, more) = (events / panes, events % panes);
@@ -164,10 +161,10 @@ impl Layout {
     pub(crate) fn times_cut(&self, each: u64, norm: f64) -> f64 {
         match self.policy {
             Policy::Uniform | Policy::Fixed => 1.0,
-            Policy::Exponential if self.by_count => {
-                self.lengths().filter(|length| *length > each).count() as f64
+            Policy::Exponential => {
+                let is_cut = |length: &u64| self.most_events(*length).is_none_or(|events| events > each);
+                self.lengths().filter(is_cut).count() as f64
             }
-            Policy::Exponential => 1.0 + growths(self.window, self.slide) as f64,
             Policy::Smooth => self.histogram.map_or(1.0, |histogram| 1.0 + histogram.merges(norm)),
         }
     }
@@ -175,10 +172,9 @@ impl Layout {
     /// The largest expected norm of the pane in which a window with this many events and this norm
     /// begins. By the clock the events are those of the whole window.
     pub(crate) fn slack(&self, events: u64, norm: f64) -> f64 {
-        let slide = if self.by_count {
-            self.slide.min(events) as f64
-        } else {
-            events as f64 * (self.slide as f64 / self.window as f64)
+        let slide = match self.most_events(self.slide) {
+            Some(slide) => slide.min(events) as f64,
+            None => events as f64 * (self.slide as f64 / self.window as f64),
         };
         match (self.policy, self.histogram) {
             (Policy::Smooth, Some(histogram)) => histogram.slack(norm),
@@ -209,7 +205,6 @@ impl Layout {
     }
 }
 
-/// The number of times that panes of a window grow in length.
 fn growths(window: u64, slide: u64) -> u64 {
     u64::from((window / FINENESS / slide).max(1).ilog(GROWTH as u64))
 }

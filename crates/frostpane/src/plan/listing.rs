@@ -51,7 +51,6 @@ fn gain(floor: &Threshold, declared: bool) -> f64 {
         .fold(passes(1) - without, f64::max)
 }
 
-/// An upper bound, except with a small probability.
 fn at_most(expected: f64) -> u64 {
     (expected + DEVIATIONS * expected.sqrt() + MORE).ceil() as u64
 }

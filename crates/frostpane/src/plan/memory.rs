@@ -11,7 +11,7 @@ use crate::release::keys_at_a_time;
 use crate::sketch::count_sketch::Dimensions;
 
 /// The most memory that each part takes, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Memory {
     /// The counts of closed panes.
     pub closed: u64,
@@ -31,7 +31,6 @@ pub struct Memory {
     pub running: u64,
     /// The program itself.
     pub program: u64,
-    /// The most keys that a release adds up at a time.
     #[serde(skip)]
     pub(crate) keys_at_a_time: u64,
 }
@@ -48,7 +47,6 @@ const CLOSED_PANE: u64 = 256;
 /// A pane as a release refers to it.
 const COVERED_PANE: u64 = 112;
 
-/// The public numbers that memory depends on.
 pub(crate) struct MemoryInputs {
     pub panes: u64,
     /// The most open panes at a time.
@@ -116,32 +114,11 @@ impl Memory {
             ]
             .into_iter()
             .fold(0, u64::saturating_add),
-            noise: 0,
-            keys: 0,
-            users: 0,
-            running: 0,
-            program: 0,
             keys_at_a_time,
+            ..Self::default()
         }
     }
 
-    /// No memory, with this many keys added up at a time.
-    pub(crate) fn none(keys_at_a_time: u64) -> Self {
-        Self {
-            closed: 0,
-            open: 0,
-            sketches: 0,
-            release: 0,
-            noise: 0,
-            keys: 0,
-            users: 0,
-            running: 0,
-            program: 0,
-            keys_at_a_time,
-        }
-    }
-
-    /// Open and closed panes.
     pub(crate) fn panes(&self) -> u64 {
         self.closed.saturating_add(self.open).saturating_add(self.sketches)
     }
@@ -174,7 +151,6 @@ fn summed(keys: u64, key: &Footprint) -> u64 {
     grown.saturating_add(grown / 2)
 }
 
-/// The numbers of absent keys that pass, in a table, and with their counts in a list.
 fn drawn(absent: u64) -> u64 {
     match absent {
         0 => 0,

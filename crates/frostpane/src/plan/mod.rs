@@ -72,19 +72,13 @@ pub struct Plan {
     pub users_in_memory: Option<u64>,
 }
 
-/// Plans for a specification.
 pub(crate) struct Planner<'a> {
     pub spec: &'a ValidSpec,
-    /// The epsilon of private boundaries.
     pub boundaries: Option<Epsilon>,
     pub footprint: Footprint,
-    /// The least threshold.
     pub floor: Threshold,
-    /// Memory of the list of declared keys.
     pub keys: u64,
-    /// Memory of the program.
     pub program: u64,
-    /// The threads that close panes, if others can.
     pub threads: u64,
 }
 
@@ -122,7 +116,6 @@ impl Plan {
 }
 
 impl Plan {
-    /// The shape of the panes of this plan.
     pub(crate) fn shape(&self, seed: u64) -> Result<PaneShape> {
         let block = self.layout.longest_block();
         // The blocks of a histogram are counted exactly, however many entries are kept.
@@ -134,12 +127,10 @@ impl Plan {
 }
 
 impl Planner<'_> {
-    /// Returns true if the norm is measured, which may need a sketch.
     fn measures_norm(&self) -> bool {
         self.spec.norm == Norm::L2
     }
 
-    /// The layouts to choose from, the one with the fewest panes first.
     pub fn layouts(&self) -> Vec<Layout> {
         let layout = Layout::new(self.spec, self.boundaries);
         layout.choices_of_panes().into_iter().map(|panes| layout.with_panes(panes)).collect()
@@ -184,7 +175,8 @@ impl Planner<'_> {
                 program: self.program,
                 release,
                 users,
-                ..Memory::none(KEYS_OF_USERS)
+                keys_at_a_time: KEYS_OF_USERS,
+                ..Memory::default()
             },
             longest_list: listing.keys,
             users_in_memory: Some(users / bytes_of_one(self.spec.unit.keys())),
@@ -200,7 +192,7 @@ impl Planner<'_> {
     /// take more than a share of the memory left by the program and its declared keys.
     fn listing(&self, layout: &Layout, entries: u64) -> Listing {
         let keys = layout.entries(entries);
-        let events = if layout.by_count { layout.window } else { keys };
+        let events = layout.most_events(layout.window).unwrap_or(keys);
         let room = self.spec.memory.0.saturating_sub(self.program).saturating_sub(self.keys);
         let most = room / RELEASE_SHARE / self.footprint.in_list();
         Listing::new(&self.floor, events, keys, self.spec.declared()).up_to(most)
@@ -216,12 +208,10 @@ impl Planner<'_> {
     fn memory_of(&self, layout: &Layout, entries: u64, sketch: Option<Dimensions>) -> Memory {
         let grid = self.spec.grid();
         let fixed = layout.policy == Policy::Fixed;
-        let open = if self.spec.window().is_by_count() {
-            1
-        } else if fixed {
-            layout.panes.min(2)
-        } else {
-            2 + grid.lateness as u64 / grid.slide as u64
+        let open = match layout.most_events(layout.slide) {
+            Some(_) => 1,
+            None if fixed => layout.panes.min(2),
+            None => 2 + grid.lateness as u64 / grid.slide as u64,
         };
         let (capacity, universe) = (layout.longest_block(), self.spec.declared());
         let others = match layout.histogram {
@@ -283,7 +273,6 @@ impl Planner<'_> {
     }
 }
 
-/// By count a pane has no more keys than events.
 fn most_entries(layout: &Layout) -> u64 {
     layout.longest_pane().unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES)
 }
@@ -312,7 +301,8 @@ mod tests {
     }
 
     impl Case {
-        fn planned<T>(&self, plan: impl FnOnce(&Planner<'_>) -> T) -> T {
+        /// What a planner makes of the first of its layouts.
+        fn planned<T>(&self, plan: impl FnOnce(&Planner<'_>, &Layout) -> T) -> T {
             let [length, slide, lateness] =
                 [self.grid.length, self.grid.slide, self.grid.lateness].map(|n| n as u64);
             let micros = Duration::from_micros;
@@ -327,39 +317,17 @@ mod tests {
             } else {
                 Window::clock(micros(length)).slide(micros(slide)).lateness(micros(lateness))
             });
-            plan(&Planner {
-                spec: &ValidSpec::new(spec, self.policy, self.universe).unwrap(),
+            let spec = ValidSpec::new(spec, self.policy, self.universe).unwrap();
+            let planner = Planner {
+                spec: &spec,
                 boundaries: self.boundaries,
                 footprint: self.footprint,
                 floor: Threshold::for_open_keys(DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap()), 1e-9),
                 keys: 0,
                 program: 5_000,
                 threads: self.threads,
-            })
-        }
-
-        fn layouts(&self) -> Vec<Layout> {
-            self.planned(|planner| planner.layouts())
-        }
-
-        fn list(&self, layout: &Layout) -> Option<u64> {
-            self.planned(|planner| planner.list(layout))
-        }
-
-        fn fewest_entries(&self, layout: &Layout) -> u64 {
-            self.planned(|planner| planner.fewest_entries(layout))
-        }
-
-        fn widest_sketch(&self, layout: &Layout) -> Option<Dimensions> {
-            self.planned(|planner| planner.widest_sketch(layout))
-        }
-
-        fn sketch_for_points(&self) -> Option<Dimensions> {
-            self.planned(|planner| planner.sketch_for_points())
-        }
-
-        fn plan(&self, layout: Layout, entries: u64, sketch: Option<Dimensions>) -> Plan {
-            self.planned(|planner| planner.plan(layout, entries, sketch))
+            };
+            plan(&planner, &planner.layouts()[0])
         }
     }
 
@@ -379,77 +347,59 @@ mod tests {
         }
     }
 
-    fn sliding_by(slide: i64, case: Case) -> Case {
-        let grid = Grid { slide, ..case.grid };
-        Case { grid, ..case }
-    }
-
-    fn layout(case: &Case) -> Layout {
-        case.layouts()[0]
-    }
-
     #[test]
     fn a_list_takes_at_most_an_eighth_of_the_memory() {
-        let list = |case: Case| case.list(&layout(&case));
         let uniform = || case(Policy::Uniform);
-        let with = |memory| list(Case { memory, ..uniform() });
-        assert_eq!([6_399, 6_400].map(with), [None, Some(100)]);
-        let long = |slide: i64| {
-            let grid = Grid { length: 1 << 30, slide, lateness: 0 };
-            list(Case { grid, ..uniform() })
-        };
-        assert_eq!([1 << 19, (1 << 19) + 1].map(long), [Some(1 << 19), None]);
+        let sliding_by = |slide| Case { grid: Grid { length: 1 << 30, slide, lateness: 0 }, ..uniform() };
         let unlisted = Footprint { listed: false, ..uniform().footprint };
-        let texts = Case { footprint: unlisted, ..uniform() };
-        assert_eq!(list(texts), None);
-        assert_eq!(list(case(Policy::Smooth)), Some(1_600));
+        for (case, list) in [
+            (Case { memory: 6_399, ..uniform() }, None),
+            (Case { memory: 6_400, ..uniform() }, Some(100)),
+            (sliding_by(1 << 19), Some(1 << 19)),
+            (sliding_by((1 << 19) + 1), None),
+            (Case { footprint: unlisted, ..uniform() }, None),
+            (case(Policy::Smooth), Some(1_600)),
+        ] {
+            assert_eq!(case.planned(|planner, layout| planner.list(layout)), list);
+        }
     }
 
     #[test]
     fn the_fewest_entries_keep_the_cut_below_an_eighth_of_alpha_within_reason() {
-        let fewest = |alpha, slide| {
-            let case = sliding_by(slide, Case { alpha, ..case(Policy::Uniform) });
-            case.fewest_entries(&layout(&case))
-        };
-        assert_eq!(fewest(0.1, 2_000), 80);
-        assert_eq!(fewest(0.9, 2_000), 64);
-        assert_eq!(fewest(1e-4, 2_000), 1_024);
-        assert_eq!(fewest(1e-4, 50), 50);
+        for (alpha, slide, fewest) in
+            [(0.1, 2_000, 80), (0.9, 2_000, 64), (1e-4, 2_000, 1_024), (1e-4, 50, 50)]
+        {
+            let grid = Grid { slide, ..case(Policy::Uniform).grid };
+            let case = Case { alpha, grid, ..case(Policy::Uniform) };
+            assert_eq!(case.planned(|planner, layout| planner.fewest_entries(layout)), fewest);
+        }
         let clock = Case { by_count: false, ..case(Policy::Uniform) };
-        assert_eq!(most_entries(&layout(&clock)), 1 << 26);
+        assert_eq!(clock.planned(|_, layout| most_entries(layout)), 1 << 26);
     }
 
     /// An eighth of the memory, a third where panes end by their norm, a half where declared keys are
     /// estimated from it.
     #[test]
     fn a_sketch_is_as_wide_as_its_share_of_the_memory_allows() {
-        let width = |case: &Case, memory| {
-            let case =
-                Case { memory, ..sliding_by(100, Case { grid: case.grid, ..self::case(case.policy) }) };
-            case.widest_sketch(&layout(&case)).unwrap().width
-        };
+        let widest = |case: Case| case.planned(|planner, layout| planner.widest_sketch(layout));
         for (policy, share) in [(Policy::Uniform, 8), (Policy::Exponential, 8), (Policy::Smooth, 3)] {
-            let case = case(policy);
-            let panes = layout(&case).panes + 1;
-            for widest in [4_096, 2_048, 1_024, 512] {
-                let just = share * panes * 5 * widest * 8;
-                assert_eq!(width(&case, just) as u64, widest, "{policy:?}");
-                assert_eq!(width(&case, just - 1) as u64, widest / 2, "{policy:?}");
+            let width = |memory| widest(Case { memory, ..case(policy) }).unwrap().width;
+            let panes = case(policy).planned(|_, layout| layout.panes) + 1;
+            for wide in [4_096_usize, 2_048, 1_024, 512] {
+                let just = share * panes * 5 * wide as u64 * 8;
+                assert_eq!([just, just - 1].map(width), [wide, wide / 2], "{policy:?}");
             }
-            assert_eq!(width(&case, 0), 256);
+            assert_eq!(width(0), 256);
         }
-        let l1 = Case { l2: false, ..case(Policy::Uniform) };
-        assert_eq!(l1.widest_sketch(&layout(&l1)), None);
+        assert_eq!(widest(Case { l2: false, ..case(Policy::Uniform) }), None);
         let declared = |universe| Case { universe: Some(universe), ..case(Policy::Uniform) };
+        let for_points = |universe| declared(universe).planned(|planner, _| planner.sketch_for_points());
         let points = Dimensions::for_points(0.1 / 5.0, 0.05 / 8.0 / 1e6);
-        let of_million = declared(1_000_000).sketch_for_points().unwrap();
-        assert_eq!((of_million.rows, of_million.width), (points.rows, points.width));
-        let [largest, larger] = [1 << 26, (1 << 26) + 1].map(|size| declared(size).sketch_for_points());
-        assert!(largest.is_some() && larger.is_none());
+        assert_eq!(for_points(1_000_000), Some(points));
+        assert!(for_points(1 << 26).is_some() && for_points((1 << 26) + 1).is_none());
         let just = 2 * 1_001 * points.bytes();
         for (memory, wide) in [(just, true), (just - 1, false)] {
-            let case = Case { memory, ..declared(1_000_000) };
-            assert_eq!(case.widest_sketch(&layout(&case)) == Some(points), wide);
+            assert_eq!(widest(Case { memory, ..declared(1_000_000) }) == Some(points), wide);
         }
     }
 
@@ -458,36 +408,30 @@ mod tests {
     /// it, into a pane that may not be final, and has a bound of its norm.
     #[test]
     fn open_blocks_of_a_histogram_are_planned_for_all_their_keys() {
-        let smooth = Case { threads: 3, ..case(Policy::Smooth) };
-        let layout = layout(&smooth);
-        let block = layout.longest_block().unwrap();
+        let planned = |case: Case| case.planned(|planner, layout| planner.plan(*layout, 70, None));
+        let plan = planned(Case { threads: 3, ..case(Policy::Smooth) });
+        let block = plan.layout.longest_block().unwrap();
         assert_eq!(block, 1_600, "a 64th of the window, in whole ticks");
-        let plan = smooth.plan(layout, 70, None);
         let counted = ListCounter::most_bytes(block) + block * 9;
         assert_eq!(plan.memory.open, block * 8 + counted + block * 9 + 4_096 * 4);
-        let tight = Case { memory: 8 * 8 * block - 1, ..case(Policy::Smooth) };
-        let without_list = tight.plan(layout, 70, None);
+        let without_list = planned(Case { memory: 8 * 8 * block - 1, ..case(Policy::Smooth) });
         assert_eq!(without_list.memory.open, 4_096 * 16 + block * 4 + block * 9);
-        assert!(plan.listed && !without_list.listed);
-        assert_eq!(plan.memory.closed, layout.panes * (256 + 70 * 9));
+        assert!(plan.listed && !without_list.listed && !plan.always_exact);
+        assert_eq!(plan.memory.closed, plan.layout.panes * (256 + 70 * 9));
         assert_eq!(plan.memory.program, 5_000);
-        let levels = layout.histogram.unwrap().levels as u64;
+        let levels = plan.layout.histogram.unwrap().levels as u64;
         assert_eq!(plan.memory.sketches, levels * 5 * 512 * 8);
-        assert!(!plan.always_exact);
     }
 
     /// By the clock as many panes wait as begin within the lateness, one more, and the newest.
     #[test]
     fn panes_that_wait_are_planned_for() {
-        let clock = |lateness| {
-            let case = Case {
-                by_count: false,
-                grid: Grid { lateness, ..case(Policy::Uniform).grid },
-                ..case(Policy::Uniform)
-            };
-            case.plan(layout(&case), 70, None).memory.open
-        };
-        let block = 2 * (256 * 16 + 70 * 4);
-        assert_eq!([0, 99, 100, 250].map(clock), [2, 2, 3, 4].map(|open| open * block + 70 * 9));
+        for (lateness, open) in [(0, 2), (99, 2), (100, 3), (250, 4)] {
+            let grid = Grid { lateness, ..case(Policy::Uniform).grid };
+            let clock = Case { by_count: false, grid, ..case(Policy::Uniform) };
+            let plan = clock.planned(|planner, layout| planner.plan(*layout, 70, None));
+            let block = 2 * (256 * 16 + 70 * 4);
+            assert_eq!(plan.memory.open, open * block + 70 * 9, "{lateness}");
+        }
     }
 }

@@ -27,7 +27,6 @@ pub struct Split {
     pub boundaries: Option<Epsilon>,
     /// For the number of events (in continual release: of all nodes together), if it is private.
     pub total: Option<Epsilon>,
-    /// For one measurement of the norm, if it is measured.
     pub norm: Option<Epsilon>,
     /// For the counts of one release, or of all continual releases.
     pub counts: Epsilon,
@@ -36,7 +35,6 @@ pub struct Split {
 }
 
 impl Split {
-    /// The split of one release.
     pub fn one_shot(epsilon: Epsilon, measures_norm: bool, private_boundaries: bool) -> Self {
         let boundaries = private_boundaries.then(|| epsilon.share(BOUNDARIES, BOUNDARIES + RELEASE));
         let release = if private_boundaries { epsilon.share(RELEASE, BOUNDARIES + RELEASE) } else { epsilon };

@@ -9,16 +9,6 @@ use crate::quantity::Ratio;
 use crate::quantity::span::time;
 
 /// The unit of privacy: what a release protects. Every sensitivity is computed here and nowhere else.
-///
-/// ```
-/// use frostpane::{Spec, Unit};
-///
-/// let events: Spec = serde_json::from_str(r#"{ "unit": "event" }"#)?;
-/// assert_eq!(events.unit, Unit::Event);
-/// let users: Spec = serde_json::from_str(r#"{ "unit": { "user": { "per_user": 4, "epoch": "1d" } } }"#)?;
-/// assert_eq!(users.unit.bounds().unwrap().per_user, 4);
-/// # Ok::<(), serde_json::Error>(())
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -128,7 +118,6 @@ impl Unit {
         }
     }
 
-    /// Sensitivity of the sum of all counts.
     pub(crate) const fn total(self) -> u32 {
         match self {
             Unit::Event => 0,
@@ -168,7 +157,6 @@ impl Bounds {
     }
 }
 
-/// The square root, rounded up.
 fn ceil_sqrt(square: u64) -> u32 {
     let root = square.isqrt();
     u32::try_from(root + u64::from(root * root < square)).unwrap_or(u32::MAX)

@@ -12,7 +12,6 @@ pub use span::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity {
     digits: u64,
-    /// The power of ten to multiply the digits by.
     exponent: i32,
 }
 
@@ -33,7 +32,6 @@ impl Quantity {
         Some((number, rest))
     }
 
-    /// The product with a unit, rounded down.
     pub fn at_most(self, unit: u64) -> Option<u64> {
         let power = 10_u128.checked_pow(self.exponent.unsigned_abs());
         match (self.exponent < 0, power) {
@@ -45,7 +43,6 @@ impl Quantity {
         }
     }
 
-    /// The product with a unit, if it is a whole number.
     pub fn times(self, unit: u64) -> Option<u64> {
         let product = u128::from(self.digits) * u128::from(unit);
         let power = 10_u128.checked_pow(self.exponent.unsigned_abs());
@@ -58,7 +55,6 @@ impl Quantity {
     }
 }
 
-/// The digits at the start, with the separators between them.
 fn digits(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != ',' && c != '_');
     text.split_at(end.unwrap_or(text.len()))
@@ -71,7 +67,6 @@ fn without_marks(digits: &str) -> Option<String> {
     (begins && digits.split(',').skip(1).all(is_group)).then(|| digits.replace([',', '_'], ""))
 }
 
-/// An exponent such as `e6`, and the rest of the text.
 fn exponent(text: &str) -> Option<(i32, &str)> {
     let after = text.strip_prefix(['e', 'E'])?;
     let after = after.strip_prefix('+').unwrap_or(after);

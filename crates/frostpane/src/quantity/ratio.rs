@@ -6,14 +6,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::error::Error;
 
 /// A share of a whole, above 0 and at most 1: `1/4`.
-///
-/// ```
-/// use frostpane::Ratio;
-///
-/// assert_eq!("1/4".parse::<Ratio>()?.to_string(), "1/4");
-/// assert!("5/4".parse::<Ratio>().is_err());
-/// # Ok::<(), frostpane::Error>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio {
     part: u32,

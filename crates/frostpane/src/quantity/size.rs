@@ -15,7 +15,6 @@ const BINARY: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub u64);
 
-/// A unit in bytes, by its name in upper or lower case.
 fn unit(name: &str) -> Option<u64> {
     let name = name.to_lowercase();
     let name = name.strip_suffix('b').unwrap_or(&name);

@@ -56,13 +56,25 @@ impl Span {
     pub fn is_by_count(&self) -> bool {
         matches!(self, Span::Events(_))
     }
+
+    /// Returns true if both are numbers of events, or both are times.
+    pub(crate) fn is_of_kind(&self, other: &Self) -> bool {
+        self.is_by_count() == other.is_by_count()
+    }
+
+    /// This length, in the unit of this span.
+    pub(crate) fn with_length(&self, length: u64) -> Self {
+        match self {
+            Span::Events(_) => Span::Events(length),
+            Span::Clock(_) => Span::Clock(Duration::from_micros(length)),
+        }
+    }
 }
 
 pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// A unit of time in microseconds, by its name.
 fn unit(name: &str) -> Option<u64> {
     let short = match name {
         "us" | "\u{b5}s" | "\u{3bc}s" | "microsecond" | "microseconds" => "us",
@@ -159,18 +171,17 @@ impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "expected a number of events, or a time such as \"30d\"")]
-        enum Given {
+        enum SpanInput {
             Events(u64),
             Text(String),
         }
-        match Given::deserialize(deserializer)? {
-            Given::Events(events) => Ok(Span::Events(events)),
-            Given::Text(text) => text.parse().map_err(de::Error::custom),
+        match SpanInput::deserialize(deserializer)? {
+            SpanInput::Events(events) => Ok(Span::Events(events)),
+            SpanInput::Text(text) => text.parse().map_err(de::Error::custom),
         }
     }
 }
 
-/// Serializes a length of time.
 pub(crate) mod time {
     use std::time::Duration;
 
@@ -190,7 +201,6 @@ pub(crate) mod time {
     }
 }
 
-/// Serializes one span, or a list of them.
 pub(crate) mod one_or_more {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -209,13 +219,13 @@ pub(crate) mod one_or_more {
             untagged,
             expecting = "expected a number of events, a time such as \"30d\", or a list of either"
         )]
-        enum Given {
+        enum SpansInput {
             One(Span),
             More(Vec<Span>),
         }
-        Ok(match Given::deserialize(deserializer)? {
-            Given::One(span) => vec![span],
-            Given::More(spans) => spans,
+        Ok(match SpansInput::deserialize(deserializer)? {
+            SpansInput::One(span) => vec![span],
+            SpansInput::More(spans) => spans,
         })
     }
 }

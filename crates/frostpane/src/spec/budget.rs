@@ -3,14 +3,6 @@ use serde::{Deserialize, Serialize};
 use crate::privacy::{Delta, Epsilon};
 
 /// The largest total loss of a pane, or of a user's epoch, over all releases of a stored stream.
-///
-/// ```
-/// use frostpane::Spec;
-///
-/// let spec: Spec = serde_json::from_str(r#"{ "epsilon": 0.1, "budget": { "epsilon": 3, "delta": 1e-6 } }"#)?;
-/// assert_eq!(spec.budget.unwrap().epsilon.as_f64(), 3.0);
-/// # Ok::<(), serde_json::Error>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {

@@ -35,6 +35,11 @@ pub enum Reason {
 }
 
 impl Choice {
+    pub(crate) const KNOWN_END: Self = Self { policy: Policy::Fixed, reason: Reason::KnownEnd };
+    pub(crate) const ONE_WINDOW: Self = Self { policy: Policy::Uniform, reason: Reason::OneWindow };
+    pub(crate) const SEVERAL_WINDOWS: Self =
+        Self { policy: Policy::Exponential, reason: Reason::SeveralWindows };
+
     /// Returns true if the policy was given.
     pub fn is_given(&self) -> bool {
         self.reason == Reason::Given
@@ -42,18 +47,6 @@ impl Choice {
 
     pub(crate) fn given(policy: Policy) -> Self {
         Self { policy, reason: Reason::Given }
-    }
-
-    pub(crate) fn known_end() -> Self {
-        Self { policy: Policy::Fixed, reason: Reason::KnownEnd }
-    }
-
-    pub(crate) fn one_window() -> Self {
-        Self { policy: Policy::Uniform, reason: Reason::OneWindow }
-    }
-
-    pub(crate) fn several_windows() -> Self {
-        Self { policy: Policy::Exponential, reason: Reason::SeveralWindows }
     }
 
     /// The choice for one window by count, from the least norms at which each policy is expected to
@@ -64,7 +57,7 @@ impl Choice {
             Some(smooth) if uniform.is_none_or(|uniform| uniform / WORTH_ITS_EPSILON > smooth) => {
                 Self { policy: Policy::Smooth, reason: Reason::WholeWindow }
             }
-            _ => Self::one_window(),
+            _ => Self::ONE_WINDOW,
         }
     }
 }

@@ -31,11 +31,9 @@ use crate::sketch::count_sketch::Dimensions;
 /// The version of specifications that this library writes, and the only one that it reads.
 pub const VERSION: u32 = 1;
 
-/// Default memory: 64 MB.
 const MEMORY: u64 = 64_000_000;
 /// Default mean length of keys made of bytes.
 const KEY_BYTES: u64 = 16;
-/// Default window.
 const WINDOW: u64 = 1_000_000;
 /// Default horizon: almost two years by the minute. With the other defaults, a horizon ten times as far
 /// raises the threshold by 3 %.

@@ -21,7 +21,7 @@ pub(super) mod or_auto {
 
     use super::Policy;
 
-    #[derive(Serialize, Deserialize)]
+    #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
     enum OrAuto {
         Auto,
@@ -33,13 +33,9 @@ pub(super) mod or_auto {
 
     pub fn serialize<S: Serializer>(policy: &Option<Policy>, serializer: S) -> Result<S::Ok, S::Error> {
         match policy {
-            None => OrAuto::Auto,
-            Some(Policy::Uniform) => OrAuto::Uniform,
-            Some(Policy::Exponential) => OrAuto::Exponential,
-            Some(Policy::Smooth) => OrAuto::Smooth,
-            Some(Policy::Fixed) => OrAuto::Fixed,
+            None => serializer.serialize_str("auto"),
+            Some(policy) => policy.serialize(serializer),
         }
-        .serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Policy>, D::Error> {

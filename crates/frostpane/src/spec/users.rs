@@ -1,7 +1,7 @@
 //! Validation of user-level privacy.
 
-use super::Spec;
 use super::policy::Policy;
+use super::{Edge, Spec};
 use crate::error::{Error, Result};
 use crate::privacy::Bounds;
 use crate::quantity::span::{Span, micros};
@@ -28,7 +28,6 @@ pub(super) fn check_norms(norm: u32, windows: u64) -> Result<()> {
     }
 }
 
-/// Checks the bounds, and that nothing else divides an epoch or depends on the number of events.
 pub(super) fn check_users(spec: &Spec, bounds: &Bounds) -> Result<()> {
     within(bounds.per_user, MOST_KEYS, "per_user", "keys")?;
     within(bounds.per_key, MOST_TIMES, "per_key", "times a key")?;
@@ -137,7 +136,6 @@ fn check_slide(spec: &Spec, bounds: &Bounds) -> Result<()> {
     )))
 }
 
-/// Checks that the offset lies within an epoch, or within a slide if that is longer.
 fn check_offset(spec: &Spec, bounds: &Bounds) -> Result<()> {
     let slide = match spec.slide {
         Some(Span::Clock(slide)) => slide,
@@ -155,11 +153,12 @@ fn check_offset(spec: &Spec, bounds: &Bounds) -> Result<()> {
 }
 
 fn check_end(spec: &Spec, bounds: &Bounds) -> Result<()> {
-    let Some(until) = spec.until.filter(|until| !until.is_by_count()) else {
+    let Some(Edge::Instant(until)) = spec.until else {
         return Ok(());
     };
     let (epoch, offset) = (micros(bounds.epoch) as i64, micros(bounds.offset) as i64);
-    let into = (until.position() - offset).rem_euclid(epoch);
+    let end = until.as_microsecond();
+    let into = (end - offset).rem_euclid(epoch);
     if into == 0 {
         return Ok(());
     }
@@ -170,7 +169,7 @@ fn check_end(spec: &Spec, bounds: &Bounds) -> Result<()> {
     Err(Error::parameter(format!(
         "the windows end at {until}, which cuts an epoch of {} in two: let them end at {} or {}",
         Span::Clock(bounds.epoch),
-        at(until.position() - into),
-        at(until.position() - into + epoch)
+        at(end - into),
+        at(end - into + epoch)
     )))
 }

@@ -9,7 +9,7 @@ use super::users::{check_norms, check_users};
 use super::window::{Grid, Window};
 use super::{Spec, VERSION};
 use crate::error::{Error, Result};
-use crate::privacy::{Cost, Delta, Epsilon, Split};
+use crate::privacy::{Cost, Delta, Epsilon, Split, Unit};
 use crate::quantity::span::{Span, micros};
 use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
 
@@ -24,7 +24,6 @@ const WORTH_CLOSING: u64 = 64;
 const FINER: u64 = 1_000;
 /// The most panes of a window in continual release: a year in steps of eight seconds.
 const MOST_CONTINUAL_PANES: i64 = 1 << 22;
-/// The most windows of one stream.
 const MOST_WINDOWS: usize = 64;
 /// Steps of a clock, in seconds.
 const STEPS: [u64; 10] = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 86_400];
@@ -63,10 +62,10 @@ impl ValidSpec {
         }
         let policy = spec.policy.unwrap_or(chosen);
         check_until(&spec, policy)?;
-        let window = match spec.continual {
-            true if spec.unit.is_user() => spec.window().slide_unless_given(spec.unit),
-            true => spec.window().in_panes(CONTINUAL_PANES),
-            false => spec.with_slide_for_all(policy)?,
+        let window = match (spec.continual, spec.unit) {
+            (false, _) => spec.with_slide_for_all(policy)?,
+            (true, Unit::Event) => spec.window().in_panes(CONTINUAL_PANES),
+            (true, Unit::User(bounds)) => spec.window().in_epochs(&bounds),
         };
         let grid = window.grid(policy)?;
         let step = match policy {
@@ -79,7 +78,7 @@ impl ValidSpec {
             check_panes(&grid)?;
         }
         let checked = Self { spec, policy, window, grid, step, declared };
-        if checked.unit.is_user() && checked.norm == Norm::L2 {
+        if checked.norm == Norm::L2 {
             check_norms(checked.unit.norm(), checked.windows_of_unit())?;
         }
         Ok(checked)
@@ -103,31 +102,25 @@ impl ValidSpec {
         self.policy
     }
 
-    /// The longest window.
     pub fn window(&self) -> Window {
         self.window
     }
 
-    /// The longest window, in whole numbers.
     pub fn grid(&self) -> Grid {
         self.grid
     }
 
-    /// The pane length of windows with a fixed end.
     pub fn step(&self) -> u64 {
         self.step
     }
 
-    /// The starts of the panes of windows with a fixed end, in rising order, and that end.
     pub fn laid(&self) -> Result<(Vec<i64>, i64)> {
         let Some(until) = self.until else {
             return Err(Error::parameter(
                 "the policy is fixed, which is for windows whose end is known: say where they end, with until",
             ));
         };
-        let end = until.position();
-        // By count nothing precedes the first event.
-        let first = if until.is_by_count() { 0 } else { i64::MIN };
+        let (first, end) = (until.first_position(), until.position());
         let since = |window: &Span| end.saturating_sub(window.length() as i64).max(first);
         let mut starts: Vec<i64> = self.windows.iter().map(since).collect();
         // In between, panes of equal length, counted back from the end.
@@ -143,7 +136,6 @@ impl ValidSpec {
         self.declared
     }
 
-    /// Declared keys need no delta.
     pub fn delta(&self) -> Delta {
         match self.declared {
             None => self.spec.delta,
@@ -151,21 +143,19 @@ impl ValidSpec {
         }
     }
 
-    /// The number of panes of a window that is a whole number of slides.
     pub fn panes(&self) -> u64 {
         (self.grid.length / self.grid.slide) as u64
     }
 
     pub fn split(&self, epsilon: Epsilon) -> Split {
         let measures_norm = self.norm == Norm::L2;
-        match self.continual {
-            _ if self.unit.is_user() => self.split_over(epsilon, self.windows_of_unit()),
-            true => Split::continual(epsilon, measures_norm, self.panes()),
-            false => Split::one_shot(epsilon, measures_norm, self.policy == Policy::Smooth),
+        match (self.unit, self.continual) {
+            (Unit::User(_), _) => self.split_over(epsilon, self.windows_of_unit()),
+            (Unit::Event, true) => Split::continual(epsilon, measures_norm, self.panes()),
+            (Unit::Event, false) => Split::one_shot(epsilon, measures_norm, self.policy == Policy::Smooth),
         }
     }
 
-    /// The same with user-level privacy, if an epoch were in `windows` windows.
     pub(crate) fn split_over(&self, epsilon: Epsilon, windows: u64) -> Split {
         Split::of_users(epsilon, self.norm == Norm::L2, windows)
     }
@@ -181,23 +171,16 @@ impl ValidSpec {
         (epoch / self.grid.slide as u64).max(1)
     }
 
-    /// The total cost of this many releases.
     pub fn cost(&self, releases: usize) -> Cost {
         let each = vec![(self.epsilon, self.delta()); releases];
         Cost::of_releases(&each, self.policy == Policy::Smooth)
     }
 
-    /// The specification with all choices and defaults written out.
     pub fn spelled_out(&self) -> Spec {
         let Window { length, slide, .. } = self.window;
-        let grid_slide = self.step;
-        let spelled = match length {
-            Span::Events(_) => Span::Events(grid_slide),
-            Span::Clock(_) => Span::Clock(Duration::from_micros(grid_slide)),
-        };
         Spec {
             policy: Some(self.policy),
-            slide: slide.or(Some(spelled)),
+            slide: slide.or(Some(length.with_length(self.step))),
             windows: if self.continual { vec![length] } else { self.spec.windows.clone() },
             releases: (!self.continual).then(|| self.spec.releases()),
             horizon: self.spec.horizon.or(self.continual.then(|| self.spec.horizon())),
@@ -240,7 +223,6 @@ impl Spec {
     }
 }
 
-/// The longest step of a clock that does not exceed `longest`.
 fn round_step(longest: Duration) -> Duration {
     let steps = STEPS.into_iter().map(Duration::from_secs);
     steps.rev().find(|step| *step <= longest).unwrap_or(longest)
@@ -258,36 +240,25 @@ fn check_numbers(spec: &Spec, declared: bool) -> Result<()> {
     if !declared {
         check_delta(spec.delta.as_f64())?;
     }
-    match spec.top {
-        Some(0) => {
-            return Err(Error::parameter("top is 0, but a list must have room for at least 1 key"));
+    for (number, name, must) in [
+        (spec.top, "top", "a list must have room for at least 1 key"),
+        (spec.entries.map(u64::from), "entries", "a pane must keep at least 1 key"),
+        (spec.releases.map(u64::from), "releases", "an event must be allowed in at least 1 release"),
+        (spec.horizon, "horizon", "delta must hold for at least 1 release"),
+        (spec.together, "together", "the statements must hold for at least 1 release"),
+    ] {
+        if number == Some(0) {
+            return Err(Error::parameter(format!("{name} is 0, but {must}")));
         }
-        Some(top) if spec.all => {
-            return Err(Error::parameter(format!(
-                "the top {top} keys were asked for, and all of them: ask for one or the other"
-            )));
-        }
-        _ => {}
     }
-    if spec.entries == Some(0) {
-        return Err(Error::parameter("entries is 0, but a pane must keep at least 1 key"));
-    }
-    if spec.releases == Some(0) {
-        return Err(Error::parameter("releases is 0, but an event must be allowed in at least 1 release"));
-    }
-    for (releases, name, what) in
-        [(spec.horizon(), "horizon", "delta"), (spec.together(), "together", "the statements")]
-    {
-        if releases == 0 {
-            return Err(Error::parameter(format!(
-                "{name} is 0, but {what} must hold for at least 1 release"
-            )));
-        }
+    if let Some(top) = spec.top.filter(|_| spec.all) {
+        return Err(Error::parameter(format!(
+            "the top {top} keys were asked for, and all of them: ask for one or the other"
+        )));
     }
     check_sketch(spec.sketch)
 }
 
-/// Checks the delta of open keys.
 fn check_delta(delta: f64) -> Result<()> {
     if delta == 0.0 {
         return Err(Error::parameter(
@@ -312,13 +283,12 @@ fn check_sketch(sketch: Option<Dimensions>) -> Result<()> {
     }
 }
 
-/// Checks that a fixed end fits the windows and the policy.
 fn check_until(spec: &Spec, policy: Policy) -> Result<()> {
     let Some(until) = spec.until else { return Ok(()) };
     if spec.continual {
         return Err(Error::parameter("until is given, but a list at every slide has no end: leave it out"));
     }
-    if until.is_by_count() != spec.longest().is_by_count() {
+    if !until.can_end(spec.longest()) {
         return Err(Error::parameter(format!(
             "the windows end at {until}, and the longest is {}, but both must go by the number of events or both by time",
             spec.longest()
@@ -333,7 +303,6 @@ fn check_until(spec: &Spec, policy: Policy) -> Result<()> {
     Ok(())
 }
 
-/// Checks that all windows are of one kind, and none is given twice.
 pub fn check_windows(windows: &[Span]) -> Result<()> {
     if windows.is_empty() {
         return Err(Error::parameter(
@@ -348,7 +317,7 @@ pub fn check_windows(windows: &[Span]) -> Result<()> {
     }
     for (index, window) in windows.iter().enumerate() {
         for earlier in &windows[..index] {
-            if earlier.is_by_count() != window.is_by_count() {
+            if !earlier.is_of_kind(window) {
                 return Err(Error::parameter(format!(
                     "the windows {earlier} and {window} were given, but they must all be numbers of events or all be times: ask for \
                      the others in another run"
@@ -377,7 +346,6 @@ fn check_panes(grid: &Grid) -> Result<()> {
     }
 }
 
-/// Checks that the options fit continual release.
 fn check_continual(spec: &Spec) -> Result<()> {
     if let Some(policy) = spec.policy.filter(|policy| *policy != Policy::Uniform) {
         return Err(Error::parameter(format!(
@@ -399,7 +367,6 @@ fn check_continual(spec: &Spec) -> Result<()> {
     }
 }
 
-/// Checks that a number lies between 0 and 1.
 fn within(value: f64, name: &str, advice: &str) -> Result<()> {
     if value > 0.0 && value < 1.0 {
         Ok(())
@@ -411,7 +378,7 @@ fn within(value: f64, name: &str, advice: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Bounds, Unit};
+    use crate::spec::Bounds;
 
     #[test]
     fn open_keys_cost_the_delta_that_was_asked_for_and_declared_keys_none() {
@@ -478,15 +445,6 @@ mod tests {
         let spec = || Spec { delta: Delta::ZERO, ..Spec::default() };
         assert!(ValidSpec::new(spec(), Policy::Uniform, Some(9)).is_ok());
         assert!(ValidSpec::new(spec(), Policy::Uniform, None).is_err());
-    }
-
-    #[test]
-    fn a_list_at_every_slide_has_one_window() {
-        for (windows, fits) in [(&[3_200][..], true), (&[3_200, 6_400], false)] {
-            let windows: Vec<Span> = windows.iter().map(|events| Span::Events(*events)).collect();
-            let spec = Spec { continual: true, ..over(&windows) };
-            assert_eq!(checked(spec, Policy::Uniform).is_ok(), fits);
-        }
     }
 
     /// The noise of a norm that moves by 316,228 with a three-millionth of a share has a scale that

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use super::policy::Policy;
 use crate::error::{Error, Result};
-use crate::privacy::Unit;
+use crate::privacy::Bounds;
 use crate::quantity::span::{Span, micros};
 
-/// Default panes of a window by count.
 const PANES_BY_COUNT: u64 = 64;
 /// Default panes of a window by the clock: an hour slides by the minute.
 const PANES_BY_CLOCK: u64 = 60;
@@ -76,20 +75,15 @@ impl Window {
             return self;
         }
         let slide = self.length.length().div_ceil(panes).max(1);
-        let of = |length: u64| match self.length {
-            Span::Events(_) => Span::Events(length),
-            Span::Clock(_) => Span::Clock(Duration::from_micros(length)),
-        };
+        let of = |length| self.length.with_length(length);
         Self { length: of(self.length.length().next_multiple_of(slide)), slide: Some(of(slide)), ..self }
     }
 
     /// Sets slides of one epoch, unless the slide is given.
-    pub(crate) fn slide_unless_given(self, unit: Unit) -> Self {
-        let epoch = unit.bounds().map(|bounds| Span::Clock(bounds.epoch));
-        Self { slide: self.slide.or(epoch), ..self }
+    pub(crate) fn in_epochs(self, bounds: &Bounds) -> Self {
+        Self { slide: self.slide.or(Some(Span::Clock(bounds.epoch))), ..self }
     }
 
-    /// Checks that the window is a whole number of slides.
     pub(crate) fn check_whole(&self, grid: &Grid) -> Result<()> {
         if grid.length % grid.slide == 0 {
             return Ok(());
@@ -106,62 +100,36 @@ impl Window {
 
     /// As numbers on the line of positions: event numbers, or microseconds.
     pub(crate) fn grid(&self, policy: Policy) -> Result<Grid> {
-        let slide = match self.slide {
-            // Fixed panes are cut to fit, so a window may begin anywhere.
-            _ if policy == Policy::Fixed => 1,
-            Some(slide) if slide.is_by_count() != self.is_by_count() => {
-                return Err(Error::parameter(format!(
-                    "the window is {} and the slide {slide}, but they must both be numbers of events or both be times",
-                    self.length
-                )));
-            }
-            Some(slide) => slide.length(),
-            None => self.usual_slide(policy),
-        };
-        if policy == Policy::Smooth && !self.is_by_count() {
-            return Err(Error::parameter(
-                "the smooth policy was asked for with a window by the clock, but it is for windows by count: use \
-                 the exponential policy, or give the window as a number of events",
-            ));
+        // Fixed panes are cut to fit, so a window may begin anywhere.
+        let given = self.slide.filter(|_| policy != Policy::Fixed);
+        if let Some(slide) = given.filter(|slide| !slide.is_of_kind(&self.length)) {
+            return Err(Error::parameter(format!(
+                "the window is {} and the slide {slide}, but they must both be numbers of events or both be times",
+                self.length
+            )));
         }
-        // By count no event is late.
-        let lateness = if self.is_by_count() { 0 } else { micros(self.lateness) };
-        Grid::new(self.length.length(), slide, lateness, self.say())
-    }
-
-    fn usual_slide(&self, policy: Policy) -> u64 {
         let length = self.length.length();
-        let uniform = length.div_ceil(if self.is_by_count() { PANES_BY_COUNT } else { PANES_BY_CLOCK });
-        match policy {
-            Policy::Uniform => uniform,
-            Policy::Exponential if self.is_by_count() => {
-                length.div_ceil(YOUNGEST).max(uniform.min(WORTH_CLOSING))
-            }
-            Policy::Exponential => length.div_ceil(YOUNGEST),
-            Policy::Smooth => uniform.min(TICK),
-            Policy::Fixed => 1,
-        }
+        let (usual, lateness) = match self.length {
+            // By count no event is late.
+            Span::Events(_) => (usual_slide_by_count(length, policy), 0),
+            Span::Clock(_) => (usual_slide_by_clock(length, policy)?, micros(self.lateness)),
+        };
+        Grid::new(length, given.map_or(usual, |slide| slide.length()), lateness, self.say())
     }
 
-    /// The whole window.
     pub(crate) fn longest(&self) -> Span {
         self.length
     }
 
     /// The length of a shorter window, if the panes of this one allow it.
     pub(crate) fn shorter(&self, span: Span, grid: &Grid) -> Result<u64> {
-        match (self.length, span) {
-            (Span::Clock(_), Span::Events(_)) => {
-                return Err(Error::window(
-                    "this window goes by the clock: ask for a duration, not for events",
-                ));
-            }
-            (Span::Events(_), Span::Clock(_)) => {
-                return Err(Error::window(
-                    "this window goes by the number of events: ask for events, not for a duration",
-                ));
-            }
-            _ => {}
+        if !span.is_of_kind(&self.length) {
+            return Err(Error::window(match self.length {
+                Span::Clock(_) => "this window goes by the clock: ask for a duration, not for events",
+                Span::Events(_) => {
+                    "this window goes by the number of events: ask for events, not for a duration"
+                }
+            }));
         }
         let (length, slide, longest) = (span.length(), grid.slide as u64, grid.length as u64);
         if (slide..=longest).contains(&length) {
@@ -177,7 +145,6 @@ impl Window {
         )))
     }
 
-    /// The formatter of lengths.
     fn say(&self) -> fn(u64) -> String {
         match self.length {
             Span::Events(_) => say_events,
@@ -186,7 +153,28 @@ impl Window {
     }
 }
 
-/// A window in whole numbers on the line of positions.
+fn usual_slide_by_count(length: u64, policy: Policy) -> u64 {
+    let uniform = length.div_ceil(PANES_BY_COUNT);
+    match policy {
+        Policy::Uniform => uniform,
+        Policy::Exponential => length.div_ceil(YOUNGEST).max(uniform.min(WORTH_CLOSING)),
+        Policy::Smooth => uniform.min(TICK),
+        Policy::Fixed => 1,
+    }
+}
+
+fn usual_slide_by_clock(length: u64, policy: Policy) -> Result<u64> {
+    match policy {
+        Policy::Uniform => Ok(length.div_ceil(PANES_BY_CLOCK)),
+        Policy::Exponential => Ok(length.div_ceil(YOUNGEST)),
+        Policy::Fixed => Ok(1),
+        Policy::Smooth => Err(Error::parameter(
+            "the smooth policy was asked for with a window by the clock, but it is for windows by count: use \
+             the exponential policy, or give the window as a number of events",
+        )),
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     pub length: i64,

@@ -196,21 +196,19 @@ impl<K: Key> Continual<K> {
             between: None,
             from: begins(start),
             to: begins(end),
-            missed: counter.missed(),
+            missed: counter.missed,
         };
         let (before, latest) = self.events.as_slices();
         let around = self.releaser.most_around(&[before, latest].concat());
-        let index = ReleaseIndex { number: counter.ended(), around };
+        let index = ReleaseIndex { number: counter.ended, around };
         let asked_from = begins(end - counter.panes_of_window());
         self.releaser.release(index, &panes, running, &nodes, coverage, asked_from)
     }
 
-    /// The numbers that its panes are made with.
     pub(crate) fn made_with(&self) -> Parameters {
         self.releaser.request().shape.parameters()
     }
 
-    /// Ends panes of users that were counted elsewhere, and calls back for each.
     pub(super) fn end_counted(
         &mut self,
         panes: Range<i64>,
@@ -245,7 +243,7 @@ impl<K: Key> Continual<K> {
     pub(super) fn begin_after(&mut self, now: i64, releases: u64) -> Result<()> {
         self.counter.begin_after(now)?;
         self.end_due(|_| ())?;
-        self.counter.go_on_from(releases);
+        self.counter.ended = releases;
         Ok(())
     }
 
@@ -288,7 +286,6 @@ impl<K: Key> Continual<K> {
         Ok(())
     }
 
-    /// Ends every pane that need not wait any longer.
     fn end_due(&mut self, mut due: impl FnMut(&Self)) -> Result<()> {
         while let Some(pane) = self.counter.next_due() {
             self.end(self.draw(pane)?)?;
@@ -313,7 +310,6 @@ impl<K: Key> Continual<K> {
     }
 }
 
-/// The releases that are due.
 fn collect<K: Key>(
     push: impl FnOnce(&mut dyn FnMut(&Continual<K>)) -> Result<()>,
 ) -> Result<Vec<Release<K>>> {

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 
 use super::Stream;
 use super::engine::Engine;
-use crate::codec::{MOST, Reader, Writer, damaged};
+use super::snapshot::save_parameters;
+use crate::codec::{MOST, Reader, Writer, check, damaged};
 use crate::counting::PaneCounter;
 use crate::counting::users::spill::File;
 use crate::counting::users::{BatchBounder, Calendar, SpillFactory};
@@ -107,9 +108,7 @@ impl<K: Key> PaneRecipe<K> {
     /// The pane that all of its parts are, as bytes: the same bytes however keys were spread over parts.
     pub fn close<'a>(&self, parts: impl Iterator<Item = &'a [u8]>) -> Result<Vec<u8>> {
         let pane = PartialPane::<K>::close(self.made_with, self.is_of_people(), parts)?;
-        let mut to = Writer::default();
-        pane.save(&mut to);
-        Ok(to.finish())
+        Ok(Writer::written(|to| pane.save(to)))
     }
 
     /// As bytes.
@@ -117,12 +116,7 @@ impl<K: Key> PaneRecipe<K> {
         let mut to = Writer::default();
         to.number(VERSION);
         to.raw(&self.fingerprint);
-        to.raw(&self.made_with.seed().to_le_bytes());
-        to.number(self.made_with.entries());
-        to.maybe(self.made_with.sketch(), |to, sketch| {
-            to.number(sketch.rows as u64);
-            to.number(sketch.width as u64);
-        });
+        save_parameters(&mut to, &self.made_with);
         to.signed(self.length);
         to.signed(self.offset);
         to.maybe(self.bounds, |to, bounds| {
@@ -148,15 +142,11 @@ impl<K: Key> PaneRecipe<K> {
         let entries = from.at_most(u32::MAX.into())? as u32;
         let sketch = from.maybe(|from| {
             let (rows, width) = (from.at_most(u8::MAX.into())? as usize, from.at_most(1 << 24)? as usize);
-            match rows % 2 == 1 && width.is_power_of_two() {
-                true => Ok(Dimensions { rows, width }),
-                false => Err(damaged("a sketch has no such form")),
-            }
+            check(rows % 2 == 1 && width.is_power_of_two(), "a sketch has no such form")?;
+            Ok(Dimensions { rows, width })
         })?;
         let (length, offset) = (from.position()?, from.position()?);
-        if length <= 0 {
-            return Err(damaged("a pane has no length"));
-        }
+        check(length > 0, "a pane has no length")?;
         let bounds = from.maybe(|from| {
             Ok(Bounds {
                 per_user: from.at_most(u32::MAX.into())? as u32,
@@ -237,14 +227,13 @@ impl<K: Key> Stream<K> {
             made_with,
             length,
             offset: self.begins(0),
-            bounds: self.terms.spec.unit.bounds(),
+            bounds: self.spec.unit.bounds(),
             keys: self.keys().clone(),
         })
     }
 
-    /// Returns an error unless panes of it can be counted elsewhere.
     fn check_buildable(&self) -> Result<()> {
-        let is_uniform = self.terms.spec.policy == Some(Policy::Uniform);
+        let is_uniform = self.spec.policy == Some(Policy::Uniform);
         let why = match &self.engine {
             Engine::Continual(_) => {
                 "a list at every slide has noise for each pane, which is drawn when it ends"

@@ -38,7 +38,6 @@ use crate::spec::Span;
 /// ```
 pub struct HeavyHitters<K: Key> {
     one_shot: OneShot<K>,
-    /// The accounts of positions, or epochs.
     ledger: Ledger,
     price: Price,
 }
@@ -114,20 +113,6 @@ impl<K: Key> HeavyHitters<K> {
     }
 
     /// One event, with its key or without. After an error it has not been counted.
-    ///
-    /// ```
-    /// # use frostpane::{Event, HeavyHitters, Keys};
-    /// # fn main() -> frostpane::Result<()> {
-    /// let mut ports = HeavyHitters::builder(Keys::range(0..65_536)?).build()?;
-    /// ports.push(Event::of(443))?;
-    /// // Nothing that is declared: an event, but without a key that counts.
-    /// ports.push(Event::of(70_000))?;
-    /// ports.push(Event { time: None, key: None, user: None })?;
-    /// assert_eq!(ports.tally().without_key, 2);
-    /// assert!(ports.push(Event::at(0, 443)).is_err(), "this window goes by the number of events");
-    /// # Ok(())
-    /// # }
-    /// ```
     #[inline]
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
         self.one_shot.counter.push(event)
@@ -135,20 +120,6 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Many events, in the order of their arrival: the same as one by one, sooner. After an error those before the one that
     /// it is about have been counted, and no others.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # use frostpane::{Bytes, Event, HeavyHitters, Keys, Window};
-    /// # fn main() -> frostpane::Result<()> {
-    /// let mut pages = HeavyHitters::<Bytes>::builder(Keys::open())
-    ///     .window(Window::clock(Duration::from_secs(3_600)))
-    ///     .build()?;
-    /// let log = [(0, "/"), (250_000, "/about"), (900_000, "/")];
-    /// pages.extend(log.map(|(time, page)| Event::at(time, page.as_bytes())))?;
-    /// assert_eq!(pages.release()?.window.events, 3);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn extend<'a>(&mut self, events: impl IntoIterator<Item = Event<'a, K>>) -> Result<()> {
         self.one_shot.counter.extend(events.into_iter(), i64::MIN)
     }
@@ -164,9 +135,8 @@ impl<K: Key> HeavyHitters<K> {
         self.release_over(self.longest())
     }
 
-    /// The longest window.
     pub(crate) fn longest(&self) -> Span {
-        self.one_shot.longest()
+        self.one_shot.request.spec.window().longest()
     }
 
     /// Releases the heavy hitters of a shorter window: [`pay`](Self::pay), and then [`Receipt::release`]. Each costs its epsilon of
@@ -194,19 +164,6 @@ impl<K: Key> HeavyHitters<K> {
 
     /// Charges a release of a window to the events that it covers. Refuses, and charges nothing, if some of them have been in as
     /// many releases as they may.
-    ///
-    /// ```
-    /// # use frostpane::{HeavyHitters, Keys};
-    /// # fn main() -> frostpane::Result<()> {
-    /// let mut ports = HeavyHitters::builder(Keys::range(0..1_000)?).build()?;
-    /// ports.update(443)?;
-    /// let receipt = ports.pay(1_000_000)?;
-    /// // Here one would note in a book of one's own that it was paid.
-    /// let release = receipt.release()?;
-    /// assert_eq!(release.epsilon, 1.0);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn pay(&mut self, span: impl Into<Span>) -> Result<Receipt<'_, K>> {
         let OneShot { counter, request } = &mut self.one_shot;
         let spec = &request.spec;

@@ -4,6 +4,7 @@ mod builder;
 mod continual;
 mod engine;
 mod external_panes;
+mod forget;
 mod heavy_hitters;
 mod history;
 mod one_shot;
@@ -12,15 +13,14 @@ mod snapshot;
 mod stages;
 #[cfg(test)]
 mod tests;
-mod transfer;
 
 use std::ops::Range;
 
-use crate::counting::Batch;
-use crate::counting::Tally;
+use crate::codec::check;
 pub use crate::counting::grant::Grant;
 use crate::counting::grant::{Price, Quote};
 pub use crate::counting::users::{RunOfUsers, SpillFactory};
+use crate::counting::{Batch, PaneCounter, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Key, Keys};
 use crate::noise::Entropy;
@@ -39,7 +39,6 @@ pub use history::History;
 pub use receipt::Receipt;
 pub use snapshot::SnapshotSource;
 pub use stages::{Measured, Stage};
-pub use transfer::PaneExport;
 
 /// A stream that outlives the process: its events, panes, noise and accounts, of which everything that must be kept can be written
 /// down at any time and read again. It keeps nothing by itself; `frostpane-store` does, in files.
@@ -48,13 +47,7 @@ pub use transfer::PaneExport;
 pub struct Stream<K: Key> {
     builder: Builder<K>,
     engine: Engine<K>,
-    terms: Terms,
     ledger: Ledger,
-}
-
-/// Terms that were fixed when the stream began.
-#[derive(Clone, Debug)]
-struct Terms {
     /// With all choices made.
     spec: Spec,
     price: Price,
@@ -94,12 +87,10 @@ impl<K: Key> Stream<K> {
         Ok(Self {
             engine: Engine::new(builder, begin, seed)?,
             ledger: Ledger::new(born),
-            terms: Terms {
-                price: Price { cap: cap(&spec, &born, &release)?, charge: release },
-                begin,
-                seed,
-                spec,
-            },
+            price: Price { cap: cap(&spec, &born, &release)?, charge: release },
+            begin,
+            seed,
+            spec,
             builder: builder.clone(),
         })
     }
@@ -121,17 +112,17 @@ impl<K: Key> Stream<K> {
 
     /// The specification, with all choices made.
     pub fn spec(&self) -> &Spec {
-        &self.terms.spec
+        &self.spec
     }
 
     /// The most that a pane, or an epoch, may lose by all releases together.
     pub fn cap(&self) -> &Cap {
-        &self.terms.price.cap
+        &self.price.cap
     }
 
     /// The cost of one release to each pane, or epoch, that it covers.
     pub fn charge(&self) -> &Charge {
-        &self.terms.price.charge
+        &self.price.charge
     }
 
     /// The account of every pane, or epoch, by its number.
@@ -166,9 +157,9 @@ impl<K: Key> Stream<K> {
         Ok(outcome)
     }
 
-    /// Retires the accounts that no window can reach any more.
     fn retire(&mut self) {
-        let oldest = self.engine.oldest_number();
+        let reached = self.numbers().start;
+        let oldest = self.engine.counter().oldest_number().map_or(reached, |oldest| oldest.min(reached));
         if oldest > self.ledger.gone() && !self.is_empty() {
             self.ledger.retire(oldest);
         }
@@ -183,24 +174,19 @@ impl<K: Key> Stream<K> {
         limit(&mut self.engine, false);
         let outcome = self.ingest(batch, present);
         limit(&mut self.engine, true);
-        match outcome?.ended {
-            false => Ok(()),
-            true => Err(crate::codec::damaged("a batch goes on beyond the end of a pane")),
-        }
+        check(!outcome?.ended, "a batch goes on beyond the end of a pane")
     }
 
     /// Advances again: refused before a pane would end.
     pub fn replay_advance(&mut self, now: i64) -> Result<()> {
-        match self.engine.counter().ends_by(now) {
-            false => self.advance(now).map(drop),
-            true => Err(crate::codec::damaged("a tick goes on beyond the end of a pane")),
-        }
+        check(!self.engine.counter().ends_by(now), "a tick goes on beyond the end of a pane")?;
+        self.advance(now).map(drop)
     }
 
     /// Charges a release of a window to everyone it covers, or refuses and charges nobody.
     pub fn pay(&mut self, span: impl Into<Span>) -> Result<std::result::Result<Grant, Refusal>> {
         let quote = self.engine.quote(span.into())?;
-        Ok(quote.charge(&mut self.ledger, &self.terms.price))
+        Ok(quote.charge(&mut self.ledger, &self.price))
     }
 
     /// Whom [`pay`](Self::pay) would charge, and the accountant that would let it pass.
@@ -209,14 +195,14 @@ impl<K: Key> Stream<K> {
         span: impl Into<Span>,
     ) -> Result<std::result::Result<(Range<i64>, Accountant), Refusal>> {
         let quote = self.engine.quote(span.into())?;
-        let accountant = quote.check(&self.ledger, &self.terms.price);
+        let accountant = quote.check(&self.ledger, &self.price);
         Ok(accountant.map(|accountant| (quote.numbers.covered, accountant)))
     }
 
     /// Number of releases of a window that can still be paid for if nothing comes any more.
     pub fn releases_left(&self, span: impl Into<Span>) -> Result<u64> {
         let Quote { numbers, .. } = self.engine.quote(span.into())?;
-        let Price { charge, cap } = &self.terms.price;
+        let Price { charge, cap } = &self.price;
         Ok(self.ledger.releases_left(numbers.covered, charge, cap))
     }
 
@@ -228,12 +214,13 @@ impl<K: Key> Stream<K> {
 
     /// The latest list, of a stream that has one at every slide: the same as when it was made.
     pub fn latest(&self) -> Option<Release<K>> {
-        self.engine.latest()
+        self.engine.continual()?.release().ok()
     }
 
     /// The numbers of panes, or epochs, from the oldest that a window can reach up to the one that goes on.
     pub fn numbers(&self) -> Range<i64> {
-        self.engine.numbers()
+        let open = self.engine.counter().open();
+        open - self.panes_of_window()..open + 1
     }
 
     /// Start of a pane, or an epoch: a moment in microseconds, or the number of an event.
@@ -243,19 +230,17 @@ impl<K: Key> Stream<K> {
 
     /// Number of panes, or epochs, of the longest window.
     pub fn panes_of_window(&self) -> i64 {
-        self.engine.panes_of_window()
+        self.spec().longest().length() as i64 / self.engine.counter().slide()
     }
 
     /// The number after the last of a window that ends now.
     pub fn end_of_window(&self) -> i64 {
-        let end = self.engine.numbers().end;
-        if self.engine.counter().covers_open_pane() { end } else { end - 1 }
+        self.numbers().end - self.engine.counter().panes_not_covered()
     }
 
     /// From which position on a window ends before this number.
     pub fn window_reaches(&self, end: i64) -> i64 {
-        let open = if self.engine.counter().covers_open_pane() { end - 1 } else { end };
-        self.begins(open)
+        self.begins(end - 1 + self.engine.counter().panes_not_covered())
     }
 
     /// Time of the clock, where only ticks move it; the end of all time where none do.
@@ -265,12 +250,12 @@ impl<K: Key> Stream<K> {
 
     /// The keys that may be named.
     pub fn keys(&self) -> &Keys<K> {
-        self.builder.keys()
+        &self.builder.keys
     }
 
     /// A stream that begins now and makes the same panes.
     pub fn like(&self, begin: i64) -> Result<Self> {
-        Self::with_seed(&self.builder, begin, self.terms.seed)
+        Self::with_seed(&self.builder, begin, self.seed)
     }
 
     /// The latest moment, or number of events.
@@ -285,7 +270,7 @@ impl<K: Key> Stream<K> {
 
     /// Number of releases so far, of a continual one.
     pub fn lists(&self) -> u64 {
-        self.engine.lists()
+        self.engine.continual().map_or(0, |continual| continual.counter.ended)
     }
 
     /// By count: how many events have come.
@@ -307,16 +292,21 @@ impl<K: Key> Stream<K> {
     /// Lists at every slide go on with a pane, and an epoch, that nobody has seen anything of, and with this many lists before it. By
     /// count it is refused: events that come again would get other numbers, and be released again under those.
     pub fn distrust_past(&mut self, until: i64, lists: u64) -> Result<()> {
-        if self.terms.spec.longest().is_by_count() {
+        if self.spec.longest().is_by_count() {
             return Err(Error::window(
                 "a copy of a state that goes by the number of events cannot be gone on with, because nobody knows which events another copy \
                  has released: begin a new state, and give it events that no list has shown",
             ));
         }
         self.advance(until)?;
-        let end = self.engine.numbers().end.max(self.engine.counter().number_at(until) + 1);
+        let end = self.numbers().end.max(self.engine.counter().number_at(until) + 1);
         self.ledger.spend_all(end);
-        self.engine.distrust_past(self.builder.clone().seeded(self.terms.seed), (until, lists))
+        if let Engine::Continual(continual) = &mut self.engine {
+            let (until, lists) = (until.max(continual.counter.now()), lists.max(continual.counter.ended));
+            **continual = self.builder.clone().seeded(self.seed).continual()?;
+            continual.begin_after(until, lists)?;
+        }
+        Ok(())
     }
 }
 

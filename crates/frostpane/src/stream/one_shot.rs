@@ -1,7 +1,7 @@
 //! Single releases of windows that are asked for.
 
 use super::builder::Builder;
-use crate::codec::damaged;
+use crate::codec::check;
 use crate::counting::events::Timeline;
 use crate::counting::events::intake::Intake;
 use crate::counting::grant::Grant;
@@ -48,10 +48,10 @@ impl<K: Key> OneShot<K> {
 
     /// For a stream that goes on; of users from this moment on.
     pub fn live(builder: &Builder<K>, begin: i64) -> Result<Self> {
-        let scratch = builder.spills_to();
+        let scratch = builder.scratch.clone();
         let (plan, request) = builder.requested()?;
         let Unit::User(bounds) = request.spec.unit else {
-            return Self::new(&plan, request, builder.number_of_threads(), scratch);
+            return Self::new(&plan, request, builder.threads, scratch);
         };
         let calendar = Calendar::of_epochs(&bounds);
         let made_with = request.shape.parameters();
@@ -69,11 +69,6 @@ impl<K: Key> OneShot<K> {
         Ok(Self { counter: Counter::Users(Box::new(panes)), request })
     }
 
-    pub fn longest(&self) -> Span {
-        self.request.spec.window().longest()
-    }
-
-    /// The length of a window that can be released.
     pub fn length_of(&self, span: Span) -> Result<i64> {
         let (spec, has_epochs) = (&self.request.spec, self.counter.has_clock());
         let mut grid = spec.grid();
@@ -89,18 +84,11 @@ impl<K: Key> OneShot<K> {
         Ok(length)
     }
 
-    /// Returns true if its panes lie where the clock says, and know nothing of each other.
-    pub fn has_movable_panes(&self) -> bool {
-        !self.counter.is_by_count() && self.request.spec.policy() != Policy::Smooth
-    }
-
-    /// The release that was granted.
     pub fn release(&mut self, grant: Grant, entropy: &mut impl Entropy) -> Result<Release<K>> {
         let view = view(&mut self.counter, &self.request, &grant)?;
         one_shot::release(&self.request, view, entropy)
     }
 
-    /// The numbers that the release would add noise to.
     #[cfg(feature = "internals")]
     pub fn unnoised(&mut self, grant: Grant) -> Result<crate::release::Unnoised<K>> {
         let view = view(&mut self.counter, &self.request, &grant)?;
@@ -116,15 +104,13 @@ impl<K: Key> OneShot<K> {
     }
 }
 
-/// The window that a grant opens.
 fn view<'a, K: Key>(
     counter: &'a mut Counter<K>,
     request: &Request<K>,
     grant: &Grant,
 ) -> Result<ChargedWindow<'a, K>> {
-    if counter.has_clock() && grant.length() > request.spec.window().longest().length() as i64 {
-        return Err(damaged("a window is longer than the longest"));
-    }
+    let longest = request.spec.window().longest().length() as i64;
+    check(!counter.has_clock() || grant.length() <= longest, "a window is longer than the longest")?;
     let window = counter.window(grant.length(), grant.boundary_paid())?;
     Ok(ChargedWindow::of(request, window))
 }

@@ -75,7 +75,6 @@ impl<K: Key> Receipt<'_, K> {
         self.one_shot.release(self.grant, entropy)
     }
 
-    /// The numbers that the release would add noise to.
     #[cfg(feature = "internals")]
     pub(crate) fn inside(self) -> Result<crate::release::Unnoised<K>> {
         self.one_shot.unnoised(self.grant)

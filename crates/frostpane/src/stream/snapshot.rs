@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Mark, SecretBytes, Stream};
+use super::{Continual, Mark, SecretBytes, Stream};
 use crate::codec::{Reader, Writer, damaged};
 use crate::counting::users::{RunOfUsers, SpillFactory, StreamingBounder};
 use crate::error::{Error, ErrorKind, Result};
@@ -43,8 +43,8 @@ impl<K: Key> Stream<K> {
         let has_runs = !self.runs_of_users().is_empty();
         to.number(if has_runs { WITH_RUNS } else { VERSION });
         to.raw(&self.fingerprint());
-        to.raw(&self.terms.seed.to_le_bytes());
-        to.signed(self.terms.begin);
+        to.raw(&self.seed.to_le_bytes());
+        to.signed(self.begin);
         self.engine.save(&mut to);
         if let Some(live) = self.engine.counter().live().filter(|_| has_runs) {
             live.save_runs(&mut to);
@@ -67,7 +67,7 @@ impl<K: Key> Stream<K> {
 
     /// Users that do not fit into the memory go to files that this makes. Without it more users than fit are an error.
     pub fn spill_to(&mut self, scratch: &SpillFactory) {
-        self.builder = self.builder.clone().spilling_to(Some(scratch.clone()));
+        self.builder.scratch = Some(scratch.clone());
         if let Some(live) = self.engine.counter_mut().live_mut() {
             live.spill_to(Some(scratch.clone()));
         }
@@ -75,9 +75,7 @@ impl<K: Key> Stream<K> {
 
     /// The accounts, as bytes. Nothing in them is private.
     pub fn accounts(&self) -> Vec<u8> {
-        let mut to = Writer::default();
-        self.ledger.save(&mut to);
-        to.finish()
+        Writer::written(|to| self.ledger.save(to))
     }
 
     /// Goes on with a stream of this specification.
@@ -97,7 +95,8 @@ impl<K: Key> Stream<K> {
         }
         let (fingerprint, seed) = (from.array::<32>()?, u64::from_le_bytes(from.array()?));
         let begin = from.position()?;
-        let builder = Builder::from_spec(spec, keys).spilling_to(kept.scratch());
+        let mut builder = Builder::from_spec(spec, keys);
+        builder.scratch = kept.scratch();
         let mut stream = Self::with_seed(&builder, begin, seed)?;
         if stream.fingerprint() != fingerprint {
             return Err(Error::new(
@@ -105,7 +104,7 @@ impl<K: Key> Stream<K> {
                 "the state belongs to another specification, or to a version of the program that plans panes in another way",
             ));
         }
-        stream.ledger = load_accounts(accounts)?;
+        stream.ledger = Reader::read_all(accounts, Ledger::load)?;
         // Two that look into the same place, one after the other.
         let kept = std::cell::RefCell::new(kept);
         let missing = || damaged("a pane is missing");
@@ -134,46 +133,45 @@ impl<K: Key> Stream<K> {
 
     /// The secrets of noise that may still be asked for. Keep them where they can be overwritten.
     pub fn secrets(&self) -> Vec<&[u8; 32]> {
-        self.engine.secrets()
+        self.engine.continual().into_iter().flat_map(Continual::secrets).collect()
     }
 
     /// Fingerprint of the parameters of its panes: those of streams with another one do not add up with them.
     pub fn fingerprint(&self) -> [u8; 32] {
         let mut to = Writer::default();
         let (parameters, slide) = self.made_with();
-        to.raw(&parameters.seed().to_le_bytes());
-        to.number(parameters.entries());
-        to.maybe(parameters.sketch(), |to, sketch| {
-            to.number(sketch.rows as u64);
-            to.number(sketch.width as u64);
-        });
+        save_parameters(&mut to, &parameters);
         to.signed(slide);
-        to.flag(self.terms.spec.longest().is_by_count());
-        to.maybe(self.terms.spec.unit.bounds(), |to, bounds| {
+        to.flag(self.spec.longest().is_by_count());
+        to.maybe(self.spec.unit.bounds(), |to, bounds| {
             to.number(bounds.per_user.into());
             to.number(bounds.per_key.into());
             to.number(bounds.epoch.as_micros() as u64);
             to.number(bounds.offset.as_micros() as u64);
             to.bytes(format!("{:?}", bounds.sample_users.and_then(|share| share.limit())).as_bytes());
         });
-        to.bytes(&self.builder.keys().to_bytes());
+        to.bytes(&self.builder.keys.to_bytes());
         // Another law or scale would make other noise of the same secrets.
-        to.bytes(self.engine.noise().as_bytes());
+        let noise = self.engine.continual().map(|continual| continual.releaser.noise());
+        to.bytes(noise.unwrap_or_default().as_bytes());
         blake3::derive_key("frostpane 2026-11-17 what panes of a stream are made with", &to.finish())
     }
 }
 
 impl<K: Key> Stream<K> {
-    /// Parameters of its panes, and how long they are.
     pub(super) fn made_with(&self) -> (Parameters, i64) {
         (self.engine.request().shape.parameters(), self.engine.counter().slide())
     }
 }
 
-fn load_accounts(bytes: &[u8]) -> Result<Ledger> {
-    let mut from = Reader::new(bytes);
-    let ledger = Ledger::load(&mut from)?;
-    from.finish().map(|()| ledger)
+/// Writes what panes are made with.
+pub(super) fn save_parameters(to: &mut Writer, parameters: &Parameters) {
+    to.raw(&parameters.seed().to_le_bytes());
+    to.number(parameters.entries());
+    to.maybe(parameters.sketch(), |to, sketch| {
+        to.number(sketch.rows as u64);
+        to.number(sketch.width as u64);
+    });
 }
 
 impl Ledger {

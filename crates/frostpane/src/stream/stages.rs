@@ -49,17 +49,6 @@ impl fmt::Display for Measured {
 
 impl<K: Key> Builder<K> {
     /// All that epsilon is spent on: by one release, or by continual release for ever.
-    ///
-    /// ```
-    /// use frostpane::{HeavyHitters, Keys};
-    ///
-    /// # fn main() -> frostpane::Result<()> {
-    /// let stages = HeavyHitters::<u64>::builder(Keys::open()).epsilon(2.0).stages()?;
-    /// let said: Vec<String> = stages.iter().map(|stage| format!("{}: {}", stage.what, stage.epsilon)).collect();
-    /// assert_eq!(said, ["the norm that heavy is relative to: 0.2", "how often each key occurred: 1.8"]);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn stages(&self) -> Result<Vec<Stage>> {
         let spec = self.checked()?;
         let (split, windows) = (self.split(&spec), spec.windows_of_unit());

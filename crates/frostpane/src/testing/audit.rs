@@ -52,7 +52,6 @@ impl Mutant {
     /// All of them.
     pub const ALL: [Self; 0] = [];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {}
     }
@@ -74,22 +73,18 @@ impl<K: Key> Audit<K> {
         Self { builder }
     }
 
-    /// The plan of its panes.
     pub fn plan(&self) -> Result<Plan> {
         self.builder.plan()
     }
 
-    /// For single releases.
     pub fn build(self) -> Result<Audited<K>> {
         Ok(Audited(self.builder.build()?))
     }
 
-    /// For a release at every slide.
     pub fn continual(self) -> Result<AuditedContinual<K>> {
         Ok(AuditedContinual(self.builder.continual()?))
     }
 
-    /// For a release at every slide between two moments, of people.
     pub fn history(self, from: Edge, until: Edge) -> Result<AuditedHistory<K>> {
         Ok(AuditedHistory(self.builder.history(from, until)?))
     }
@@ -104,32 +99,26 @@ pub fn moment(micros: i64) -> Edge {
 pub struct Audited<K: Key>(HeavyHitters<K>);
 
 impl<K: Key> Audited<K> {
-    /// One event, with its key or without.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
         self.0.push(Event { time: None, key, user: None })
     }
 
-    /// Many events, in order.
     pub fn update_all<'a>(&mut self, keys: impl IntoIterator<Item = Option<K::Ref<'a>>>) -> Result<()> {
         self.0.extend(keys.into_iter().map(|key| Event { time: None, key, user: None }))
     }
 
-    /// One event, of whatever kind the window is.
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
         self.0.push(event)
     }
 
-    /// Releases the longest window.
     pub fn release(&mut self) -> Result<Release<K>> {
         self.0.release()
     }
 
-    /// Releases the last so many events.
     pub fn release_over(&mut self, events: u64) -> Result<Release<K>> {
         self.0.release_over(events)
     }
 
-    /// Number of closed panes.
     pub fn panes(&self) -> usize {
         self.0.panes()
     }
@@ -149,24 +138,20 @@ impl<K: Key> Audited<K> {
 pub struct AuditedContinual<K: Key>(Continual<K>);
 
 impl<K: Key> AuditedContinual<K> {
-    /// One event, with its key or without. Returns the release that it brings about, if it ends a pane.
     pub fn update(&mut self, key: Option<K::Ref<'_>>) -> Result<Vec<Release<K>>> {
         self.push(Event { time: None, key, user: None })
     }
 
-    /// One event, whatever it has. Returns the releases that it brings about.
     pub fn push(&mut self, event: Event<'_, K>) -> Result<Vec<Release<K>>> {
         let mut releases = Vec::new();
         self.0.push(event, |continual| releases.push(continual.release()))?;
         releases.into_iter().collect()
     }
 
-    /// The time has come to this moment, in microseconds since 1970. Returns the releases that are due.
     pub fn advance_to(&mut self, time: i64) -> Result<Vec<Release<K>>> {
         self.0.advance_to(time)
     }
 
-    /// The latest release again.
     pub fn release(&self) -> Result<Release<K>> {
         self.0.release()
     }
@@ -176,12 +161,10 @@ impl<K: Key> AuditedContinual<K> {
 pub struct AuditedHistory<K: Key>(History<K>);
 
 impl<K: Key> AuditedHistory<K> {
-    /// One event.
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
         self.0.push(event)
     }
 
-    /// All events have come: all releases.
     pub fn finish(self) -> Result<Vec<Release<K>>> {
         let mut releases = Vec::new();
         self.0.finish(|continual| releases.push(continual.release()))?;
@@ -316,13 +299,5 @@ mod tests_of_mutants {
         };
         assert_eq!(counts(None), [(0, 10), (1, 1)]);
         assert_eq!(counts(Some(Mutant::DataDependentCut)), []);
-    }
-
-    #[test]
-    fn names_are_all_different() {
-        let mut names = Mutant::ALL.map(Mutant::name).to_vec();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), Mutant::ALL.len());
     }
 }

@@ -6,7 +6,7 @@ mod picture;
 mod report;
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -15,10 +15,9 @@ use frostpane_audit::check::Claimant;
 use frostpane_audit::{Audit, Check, Deployment, Finding, KeyDomain, Mutant};
 
 use crate::failure::{Failure, Result};
-use crate::screen::Screen;
 use crate::settings::NormArg;
 use crate::terminal::progress::{self, StatusLine, bar_line};
-use crate::terminal::{tell, write_json};
+use crate::terminal::{print, tell};
 #[cfg(feature = "mutants")]
 use mutants::MutantArgs;
 use report::AuditReport;
@@ -100,7 +99,7 @@ pub fn run(args: &AuditArgs) -> Result<()> {
     let audit = Audit::new(sampled(), args.short, mutant);
     let findings = find(&audit, &wanted, has_deployment(args))?;
     let report = AuditReport::new(&audit, args.short, findings);
-    write(args, &report)?;
+    print(args.json, &report, |out, screen| Ok(report.write(out, screen)?))?;
     if let Some((file, path)) = picture {
         let svg = picture::draw(&report.findings);
         (&file).write_all(svg.as_bytes()).map_err(|cause| refusal(path, &cause))?;
@@ -131,7 +130,6 @@ fn sampled() -> usize {
     frostpane_audit::all().iter().filter(|check| check.is_sampled()).count()
 }
 
-/// The checks to run, with the parameters asked for.
 fn wanted(args: &AuditArgs) -> Result<Vec<Check>> {
     let all = frostpane_audit::all();
     let names: Vec<&str> = all.iter().map(|check| check.name).collect();
@@ -196,18 +194,6 @@ fn find(audit: &Audit, checks: &[Check], may_leave_out: bool) -> Result<Vec<Find
         return Err(Failure::from("no check could be made: see above"));
     }
     Ok(findings)
-}
-
-fn write(args: &AuditArgs, report: &AuditReport) -> Result<()> {
-    let stdout = io::stdout().lock();
-    let screen = Screen::of(&stdout);
-    let mut out = BufWriter::new(stdout);
-    if args.json {
-        write_json(&mut out, report)?;
-    } else {
-        report.write(&mut out, &screen)?;
-    }
-    Ok(out.flush()?)
 }
 
 /// Opened before the runs, so that a wrong name is told at once.

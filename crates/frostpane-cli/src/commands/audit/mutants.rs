@@ -24,7 +24,6 @@ impl MutantArgs {
     }
 }
 
-/// The checks that see each mutant, as a table in Markdown.
 pub fn table() -> String {
     let names = Mutant::ALL.map(Mutant::name);
     let mut table = format!("| check | {} |\n|---|", names.join(" | "));

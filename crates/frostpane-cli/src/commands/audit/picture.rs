@@ -21,7 +21,6 @@ const STYLE: &str = "text { fill: #1d2b36 } .soft { fill: #5d6f7d } .grid { stro
     @media (prefers-color-scheme: dark) { svg { background: #10181d } text { fill: #e6eef3 } .soft { fill: #9fb2bf } \
     .grid { stroke: #34434d } .one { fill: #6fb7d6 } .other { fill: #fb923c } .bound { stroke: #e6eef3 } .bad { fill: #ff7b8a } }";
 
-/// Draws one panel for each check that was sampled.
 pub fn draw(findings: &[Finding]) -> String {
     let sampled: Vec<&Finding> = findings.iter().filter(|finding| !finding.exact).collect();
     let rows = sampled.len().div_ceil(COLUMNS).max(1);
@@ -46,7 +45,6 @@ pub fn draw(findings: &[Finding]) -> String {
 /// Shares of runs by shown number, and where they are drawn.
 struct Panel {
     first: i64,
-    /// Numbers in a bin.
     step: i64,
     /// Shares on one stream, on the other, and what the claim allows for the first.
     bins: Vec<[f64; 3]>,

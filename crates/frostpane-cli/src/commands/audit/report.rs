@@ -19,7 +19,6 @@ pub struct AuditReport {
     confidence: f64,
     short: bool,
     mutant: Option<&'static str>,
-    /// True if all claims of Frostpane stood.
     stood: bool,
     #[serde(rename = "checks")]
     pub findings: Vec<Finding>,
@@ -43,13 +42,11 @@ impl AuditReport {
         report
     }
 
-    /// The number of claims of Frostpane that do not hold.
     pub fn fallen(&self) -> usize {
         let fallen = |finding: &&Finding| !finding.published && finding.verdict == Verdict::Violated;
         self.findings.iter().filter(fallen).count()
     }
 
-    /// The number of checks of Frostpane.
     pub fn of_frostpane(&self) -> usize {
         self.findings.iter().filter(|finding| !finding.published).count()
     }

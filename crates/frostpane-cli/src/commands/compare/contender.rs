@@ -16,11 +16,9 @@ use crate::settings::ReleaseRequest;
 /// Releases of each private contender: its scores are means.
 pub const RELEASES: u32 = 20;
 
-/// All contenders, under one norm.
 #[derive(Serialize)]
 pub struct Contest {
     pub norm: Norm,
-    /// The least count of a heavy key.
     pub heavy_from: f64,
     pub heavy_keys: usize,
     pub distinct_keys: usize,
@@ -96,7 +94,7 @@ impl Contest {
         tell("exact counting");
         let exact = exact(stream, &truth);
         tell("Frostpane");
-        let ours = frostpane(builder.build()?, stream, &truth, request.by_clock(), scale)?;
+        let ours = frostpane(builder.build()?, stream, &truth, scale)?;
         let mut contenders = vec![exact, ours];
         let length = stream.events.len() as u64;
         let changes = match norm {
@@ -174,15 +172,11 @@ fn frostpane(
     mut hitters: HeavyHitters<u64>,
     stream: &NumberedStream,
     truth: &TrueCounts,
-    by_clock: bool,
     scale: f64,
 ) -> Result<Contender> {
     let start = Instant::now();
-    if by_clock {
-        hitters.extend(stream.events.iter().map(|event| Event::at(event.time, event.key)))?;
-    } else {
-        hitters.update_batch(stream.events.iter().map(|event| event.key))?;
-    }
+    let events = stream.events.iter();
+    hitters.extend(events.map(|event| Event { time: event.time, ..Event::of(event.key) }))?;
     let seconds = start.elapsed().as_secs_f64();
     let mut lists = Vec::new();
     for _ in 0..RELEASES {

@@ -5,14 +5,11 @@ mod report;
 mod score;
 mod stream;
 
-use std::io::{self, BufWriter, Write};
-
 use frostpane::Norm;
 
 use crate::failure::{Failure, Result};
-use crate::screen::Screen;
 use crate::settings::{InputArgs, RequestArgs};
-use crate::terminal::{tell, write_json};
+use crate::terminal::{print, tell};
 use contender::Contest;
 use report::ComparisonReport;
 use stream::NumberedStream;
@@ -74,13 +71,5 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         })?);
     }
     let report = ComparisonReport::new(&request, &stream, contests);
-    let stdout = io::stdout().lock();
-    let screen = Screen::of(&stdout);
-    let mut out = BufWriter::new(stdout);
-    if args.json {
-        write_json(&mut out, &report)?;
-    } else {
-        report.write(&mut out, &screen)?;
-    }
-    Ok(out.flush()?)
+    print(args.json, &report, |out, screen| Ok(report.write(out, screen)?))
 }

@@ -23,9 +23,7 @@ pub struct ComparisonReport {
     delta: f64,
     /// Events that each contender saw.
     events: usize,
-    /// Events of the window.
     window: usize,
-    /// The number of releases of each private contender.
     releases: u32,
     contests: Vec<Contest>,
 }

@@ -12,10 +12,8 @@ pub struct TrueCounts {
     heavy: HashSet<u64>,
 }
 
-/// Keys with counts.
 pub type KeyCounts = Vec<(u64, f64)>;
 
-/// Means over several lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Score {
     /// Heavy keys that were not listed.
@@ -42,12 +40,10 @@ impl TrueCounts {
         Self { heavy: counts.iter().filter(is_heavy).map(|(key, _)| *key).collect(), counts, heavy_from }
     }
 
-    /// The number of heavy keys.
     pub fn heavy(&self) -> usize {
         self.heavy.len()
     }
 
-    /// The number of keys.
     pub fn distinct(&self) -> usize {
         self.counts.len()
     }

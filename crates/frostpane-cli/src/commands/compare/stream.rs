@@ -18,22 +18,20 @@ const WINDOWS: u64 = 2;
 /// Events with a key that counts, each with the number of its key.
 pub struct NumberedStream {
     pub events: Vec<NumberedEvent>,
-    /// The number of events in the window.
     pub window: usize,
-    /// The keys that may be listed.
     pub keys: Keys<u64>,
 }
 
 #[derive(Clone, Copy)]
 pub struct NumberedEvent {
-    /// In microseconds; 0 if the window is by count.
-    pub time: i64,
+    /// In microseconds; `None` if the window is by count.
+    pub time: Option<i64>,
     pub key: u64,
 }
 
 impl NumberedStream {
     pub fn read(args: &CompareArgs, request: &ReleaseRequest) -> Result<Self> {
-        let mut numbers = KeyNumbers::new(&request.spec.keys)?;
+        let mut numbers = KeyNumbering::new(&request.spec.keys)?;
         let (extent, by_clock) = (request.longest(), request.by_clock());
         let mut source = Source::new(&args.input.files, args.input.schema(extent, &TimeZone::UTC)?)?;
         let mut progress = Progress::new(&source);
@@ -44,8 +42,8 @@ impl NumberedStream {
             let Some(key) = event.key.and_then(|key| numbers.number(key)) else {
                 return Ok(());
             };
-            let time = event.time.filter(|_| by_clock).unwrap_or(0);
-            latest = latest.max(time);
+            let time = event.timed(by_clock).time;
+            latest = latest.max(time.unwrap_or(i64::MIN));
             events.push_back(NumberedEvent { time, key });
             while is_beyond(&events, extent, latest, WINDOWS) {
                 events.pop_front();
@@ -59,7 +57,7 @@ impl NumberedStream {
             Span::Events(length) => events.len().min(length as usize),
             Span::Clock(length) => {
                 let since = latest.saturating_add(1).saturating_sub(length.as_micros() as i64);
-                events.iter().filter(|event| event.time >= since).count()
+                events.iter().filter(|event| event.time >= Some(since)).count()
             }
         };
         if window < 3 {
@@ -71,7 +69,6 @@ impl NumberedStream {
         Ok(Self { events, window, keys: numbers.keys()? })
     }
 
-    /// The keys of the window's events.
     pub fn in_window(&self) -> impl Iterator<Item = u64> {
         self.events[self.events.len() - self.window..].iter().map(|event| event.key)
     }
@@ -82,35 +79,35 @@ fn is_beyond(events: &VecDeque<NumberedEvent>, extent: Span, latest: i64, window
     match extent {
         Span::Events(length) => events.len() as u64 > windows.saturating_mul(length),
         Span::Clock(length) => events.front().is_some_and(|first| {
-            let age = latest.saturating_sub(first.time) as u64;
+            let age = latest.saturating_sub(first.time.unwrap_or(latest)) as u64;
             age >= windows.saturating_mul(length.as_micros() as u64)
         }),
     }
 }
 
 /// Numbers keys: by their value, their position among declared keys, or their first event.
-enum KeyNumbers {
+enum KeyNumbering {
     Open(HashMap<Bytes, u64>),
     Range(std::ops::Range<u64>),
     List(HashMap<Bytes, u64>),
 }
 
-impl KeyNumbers {
+impl KeyNumbering {
     fn new(keys: &KeySpec) -> Result<Self> {
         let mut list = match keys {
-            KeySpec::Range(range) => return Ok(KeyNumbers::Range(range.clone())),
+            KeySpec::Range(range) => return Ok(KeyNumbering::Range(range.clone())),
             KeySpec::File(file) => read_keys(file)?,
             KeySpec::List(keys) => keys.iter().map(|key| Bytes::from(key.as_bytes())).collect(),
-            _ => return Ok(KeyNumbers::Open(HashMap::new())),
+            _ => return Ok(KeyNumbering::Open(HashMap::new())),
         };
         list.sort_unstable();
         list.dedup();
-        Ok(KeyNumbers::List(list.into_iter().zip(0..).collect()))
+        Ok(KeyNumbering::List(list.into_iter().zip(0..).collect()))
     }
 
     fn number(&mut self, key: &[u8]) -> Option<u64> {
         match self {
-            KeyNumbers::Open(numbers) => {
+            KeyNumbering::Open(numbers) => {
                 if let Some(number) = numbers.get(key) {
                     return Some(*number);
                 }
@@ -118,19 +115,19 @@ impl KeyNumbers {
                 numbers.insert(key.into(), number);
                 Some(number)
             }
-            KeyNumbers::Range(range) => {
+            KeyNumbering::Range(range) => {
                 let number = str::from_utf8(key).ok()?.parse().ok()?;
                 range.contains(&number).then_some(number)
             }
-            KeyNumbers::List(numbers) => numbers.get(key).copied(),
+            KeyNumbering::List(numbers) => numbers.get(key).copied(),
         }
     }
 
     fn keys(self) -> Result<Keys<u64>> {
         Ok(match self {
-            KeyNumbers::Open(_) => Keys::open(),
-            KeyNumbers::Range(range) => Keys::range(range)?,
-            KeyNumbers::List(numbers) => Keys::range(0..numbers.len() as u64)?,
+            KeyNumbering::Open(_) => Keys::open(),
+            KeyNumbering::Range(range) => Keys::range(range)?,
+            KeyNumbering::List(numbers) => Keys::range(0..numbers.len() as u64)?,
         })
     }
 }

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::searches::{EVENTS, Habits, MadeUpSearch, searches};
-use crate::atomic_file::AtomicFile;
+use super::searches::{EVENTS, searches};
 use crate::failure::{Failure, Result};
+use crate::output_file::OutputFile;
 use crate::settings::values::grouped;
 use crate::terminal::tell;
 
@@ -17,9 +17,7 @@ pub fn run(file: &Path) -> Result<()> {
             file.display()
         )));
     }
-    let mut out = AtomicFile::create("searches", file)?;
-    let written = write(&mut out, separator);
-    out.finish(written)?;
+    OutputFile::write("searches", file, |out| write(out, separator))?;
     tell(format_args!(
         "{} made-up searches of November 2025 are in {name}, with their times and users; \
          next: frostpane list --key search --time time --window 7d --until 2025-12-01 --top 20 {name}",
@@ -42,8 +40,8 @@ fn separator(file: &Path) -> Result<char> {
 
 fn write(out: &mut impl Write, separator: char) -> io::Result<()> {
     writeln!(out, "time{separator}user{separator}search")?;
-    for MadeUpSearch { time, user, search } in searches(Habits::Scattered) {
-        writeln!(out, "{time}{separator}{user}{separator}{search}")?;
+    for made in searches() {
+        writeln!(out, "{}{separator}u{:06}{separator}{}", made.time(), made.user, made.search)?;
     }
     Ok(())
 }

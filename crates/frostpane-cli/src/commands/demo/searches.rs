@@ -1,9 +1,6 @@
 //! Made-up searches of the demo, with times and users.
 
 use std::borrow::Cow;
-use std::fmt;
-
-use jiff::Timestamp;
 
 pub const EVENTS: u64 = 3_000_000;
 const SEED: u64 = 2_026;
@@ -46,127 +43,52 @@ const EVENTS_A_DAY: u64 = EVENTS / DAYS;
 /// Searches of a thousand by the hour of the day.
 const HOURS: [u64; 24] =
     [15, 9, 6, 5, 6, 12, 25, 42, 53, 55, 54, 54, 56, 54, 52, 52, 54, 58, 64, 70, 72, 62, 43, 27];
-/// The first of November 2025, in seconds since 1970.
-const FIRST_DAY: u64 = 1_761_955_200;
-
-/// The end of the stream.
-pub const END: Timestamp = Timestamp::constant((FIRST_DAY + DAYS * 86_400) as i64, 0);
-
-/// Users have a generator of their own: searches are the same whatever the habits are.
+/// Users have a generator of their own.
 const USER_SEED: u64 = 11;
+/// Most users search a few times in the month, some of them thousands of times.
+const USERS: f64 = 250_000.0;
 /// One user is a program that makes two thirds of these searches.
-pub const WATCHED: &str = "news bonn";
+const WATCHED: &str = "news bonn";
 const WATCHERS_SHARE: f64 = 2.0 / 3.0;
 
 pub struct MadeUpSearch {
-    pub time: SearchTime,
-    pub user: MadeUpUser,
+    pub number: u64,
+    /// A number that tells nothing else.
+    pub user: u64,
     pub search: Cow<'static, str>,
 }
 
-/// The searches of the demo, in the order of time; only the users depend on the habits.
-pub fn searches(habits: Habits) -> impl Iterator<Item = MadeUpSearch> {
+pub fn searches() -> impl Iterator<Item = MadeUpSearch> {
     let mut searches = SearchMaker::new();
-    let mut users = UserMaker { habits, random: Lcg(USER_SEED) };
-    (0..EVENTS).map(move |event| {
-        let search = searches.next(event as f64 / EVENTS as f64);
-        MadeUpSearch { time: SearchTime::of(event), user: users.next(&search), search }
+    let mut random = Lcg(USER_SEED);
+    (0..EVENTS).map(move |number| {
+        let search = searches.next(number as f64 / EVENTS as f64);
+        MadeUpSearch { number, user: user_of(&search, &mut random), search }
     })
 }
 
-/// A second of November 2025.
-pub struct SearchTime {
-    day: u64,
-    hour: usize,
-    second: u64,
+fn user_of(search: &str, random: &mut Lcg) -> u64 {
+    let rank = if search == WATCHED && random.uniform() < WATCHERS_SHARE {
+        0.0
+    } else {
+        let point = random.uniform();
+        USERS * point * point
+    };
+    // Prime to the modulus, so that every rank has its own number, which does not tell the rank.
+    (rank as u64 + 1) * 499_979 % 1_000_000
 }
 
-impl SearchTime {
-    /// When an event takes place follows from its number alone: times are public.
-    fn of(event: u64) -> Self {
-        let mut left = event % EVENTS_A_DAY;
-        let mut hour = 0;
+impl MadeUpSearch {
+    /// A second of November 2025, which follows from the number alone: times are public.
+    pub fn time(&self) -> String {
         let events = |hour: usize| EVENTS_A_DAY * HOURS[hour] / 1_000;
+        let (mut left, mut hour) = (self.number % EVENTS_A_DAY, 0);
         while left >= events(hour) {
             left -= events(hour);
             hour += 1;
         }
-        Self { day: 1 + event / EVENTS_A_DAY, hour, second: 3_600 * left / events(hour) }
-    }
-
-    /// The day of the month.
-    pub fn day(&self) -> u64 {
-        self.day
-    }
-
-    /// In microseconds since 1970.
-    pub fn micros(&self) -> i64 {
-        let hours = 24 * (self.day - 1) + self.hour as u64;
-        (FIRST_DAY + 3_600 * hours + self.second) as i64 * 1_000_000
-    }
-}
-
-impl fmt::Display for SearchTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { day, hour, second } = self;
-        write!(f, "2025-11-{day:02}T{hour:02}:{:02}:{:02}Z", second / 60, second % 60)
-    }
-}
-
-/// A user, by a number that tells nothing else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MadeUpUser(u64);
-
-impl fmt::Display for MadeUpUser {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "u{:06}", self.0)
-    }
-}
-
-/// The distribution of searches over users.
-#[derive(Clone, Copy)]
-pub enum Habits {
-    /// A large city: most users search a few times in the month, some of them thousands of times.
-    Scattered,
-    /// A town: most users search a few times a day, a few per cent of them hundreds of times.
-    Busy,
-}
-
-impl Habits {
-    const CITY: f64 = 250_000.0;
-    const TOWN: f64 = 12_000.0;
-    /// Users of the town who search all day, and their share of all searches.
-    const BUSY: f64 = 300.0;
-    const BUSY_SHARE: f64 = 0.6;
-
-    /// The rank of the next user.
-    fn rank(self, random: &mut Lcg) -> f64 {
-        let point = random.uniform();
-        match self {
-            Habits::Scattered => Self::CITY * point * point,
-            Habits::Busy if point < Self::BUSY_SHARE => Self::BUSY * point / Self::BUSY_SHARE,
-            Habits::Busy => {
-                let point = (point - Self::BUSY_SHARE) / (1.0 - Self::BUSY_SHARE);
-                Self::BUSY + Self::TOWN * point * point
-            }
-        }
-    }
-}
-
-struct UserMaker {
-    habits: Habits,
-    random: Lcg,
-}
-
-impl UserMaker {
-    fn next(&mut self, search: &str) -> MadeUpUser {
-        let rank = if search == WATCHED && self.random.uniform() < WATCHERS_SHARE {
-            0.0
-        } else {
-            self.habits.rank(&mut self.random)
-        };
-        // Prime to the modulus, so that every rank has its own number, which does not tell the rank.
-        MadeUpUser((rank as u64 + 1) * 499_979 % 1_000_000)
+        let (day, second) = (1 + self.number / EVENTS_A_DAY, 3_600 * left / events(hour));
+        format!("2025-11-{day:02}T{hour:02}:{:02}:{:02}Z", second / 60, second % 60)
     }
 }
 
@@ -229,40 +151,5 @@ impl Lcg {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let mixed = (self.0 ^ (self.0 >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         ((mixed ^ (mixed >> 32)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashMap;
-
-    use super::*;
-
-    #[test]
-    fn a_few_per_cent_of_the_town_search_hundreds_of_times_a_day_and_most_a_few_times() {
-        let mut days: HashMap<u64, HashMap<MadeUpUser, u64>> = HashMap::new();
-        for MadeUpSearch { time, user, .. } in searches(Habits::Busy) {
-            *days.entry(time.day).or_default().entry(user).or_default() += 1;
-        }
-        assert_eq!(days.len(), 30);
-        for (day, users) in days {
-            let mut counts: Vec<u64> = users.into_values().collect();
-            counts.sort_unstable();
-            let busy = counts.iter().filter(|count| **count >= 100).count();
-            assert!(
-                (2 * counts.len()..5 * counts.len()).contains(&(100 * busy)),
-                "day {day}: {busy} of {}",
-                counts.len()
-            );
-            assert!(counts[counts.len() / 2] <= 5, "day {day}");
-        }
-    }
-
-    #[test]
-    fn a_time_is_the_same_as_a_number_and_as_a_text() {
-        for time in [0, 1, 12_345, EVENTS / 2, EVENTS - 1].map(SearchTime::of) {
-            let read: Timestamp = time.to_string().parse().unwrap();
-            assert_eq!(read.as_microsecond(), time.micros());
-        }
     }
 }

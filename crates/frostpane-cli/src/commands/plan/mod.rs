@@ -6,7 +6,7 @@ mod target;
 mod users;
 mod words;
 
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 
 use anstyle::Style;
 use frostpane::{Builder, Choice, Forecast, Key, Plan, Span};
@@ -15,10 +15,9 @@ use serde_json::{Value, json};
 
 use crate::events::window_end::with_fewer_cuts;
 use crate::failure::{Failure, Result};
-use crate::screen::Screen;
 use crate::settings::values::number;
-use crate::settings::{AnyKeys, ContinualArgs, ReleaseRequest, RequestArgs, WindowArg, protect_users};
-use crate::terminal::write_json;
+use crate::settings::{ContinualArgs, ReleaseRequest, RequestArgs, RequestedKeys, WindowArg, protect_users};
+use crate::terminal::print;
 use changes::write_changes;
 use frostpane_render::text::write_wrapped;
 use plain::PlainCounting;
@@ -109,12 +108,11 @@ pub fn run(args: &PlanArgs) -> Result<()> {
         return Ok(());
     }
     match request.keys()? {
-        AnyKeys::Bytes(keys) => plan(args, &request, |request| request.builder(keys.clone())),
-        AnyKeys::Integers(keys) => plan(args, &request, |request| request.builder(keys.clone())),
+        RequestedKeys::Bytes(keys) => plan(args, &request, |request| request.builder(keys.clone())),
+        RequestedKeys::Integers(keys) => plan(args, &request, |request| request.builder(keys.clone())),
     }
 }
 
-/// The number of events of the longest window.
 fn events(plan: &Plan, expected: Option<u64>) -> Result<u64> {
     match (plan.layout.by_count, expected) {
         (true, events) => Ok(events.unwrap_or(u64::MAX).min(plan.layout.window)),
@@ -126,7 +124,6 @@ fn events(plan: &Plan, expected: Option<u64>) -> Result<u64> {
     }
 }
 
-/// The number of events of a shorter window.
 fn events_within(window: Span, longest: Span, events: u64) -> u64 {
     match window {
         Span::Events(length) => events.min(length),
@@ -140,15 +137,11 @@ fn events_within(window: Span, longest: Span, events: u64) -> u64 {
 
 struct PlanReport {
     plan: Plan,
-    /// The policy, with the reason.
     choice: Choice,
     total_epsilon: f64,
-    /// The forecast for the longest window.
     forecast: Forecast,
-    /// The forecast for each window, in the order in which they were given.
     windows: Vec<(WindowArg, Forecast)>,
     target: Option<TargetPlan>,
-    /// The effect of counting more or fewer keys of each user.
     per_user: Option<Vec<PerUserPlan>>,
     /// `None` where users are protected.
     plain: Option<PlainCounting>,
@@ -234,30 +227,24 @@ fn plan<K: Key>(
     let request = &with_fewer_cuts(asked.clone(), expected, &build);
     let choice = build(request).choice()?;
     let report = PlanReport::new(args, request, &build, choice)?;
-    let stdout = io::stdout().lock();
-    let width = Screen::of(&stdout).width;
-    let mut out = BufWriter::new(stdout);
-    if args.json {
-        write_json(&mut out, &report.json())?;
-    } else {
-        write_plan(&mut out, request, &report, width)?;
+    print(args.json, &report.json(), |out, screen| {
+        write_plan(out, request, &report, screen.width)?;
         if report.windows.len() > 1 {
-            write_windows(&mut out, request, &report.windows)?;
+            write_windows(out, request, &report.windows)?;
         }
         if let Some(per_user) = &report.per_user {
-            users::write_table(&mut out, request, per_user)?;
+            users::write_table(out, request, per_user)?;
         }
-        write_changes(&mut out, asked, (report.forecast.events, args.at_norm), &build)?;
+        write_changes(out, asked, (report.forecast.events, args.at_norm), &build)?;
         let target = report.target.as_ref().map(|target| target.words(request));
         let plain = report.plain.as_ref().map(|plain| plain.words(&report.forecast));
         let published = report.published.as_ref().map(published_words);
-        let paragraphs: Vec<String> = target.into_iter().chain(plain).chain(published).collect();
-        for (index, words) in paragraphs.iter().enumerate() {
+        for (index, words) in target.into_iter().chain(plain).chain(published).enumerate() {
             if index > 0 {
                 writeln!(out)?;
             }
-            write_wrapped(&mut out, "", words, width, Style::new())?;
+            write_wrapped(out, "", &words, screen.width, Style::new())?;
         }
-    }
-    Ok(out.flush()?)
+        Ok(())
+    })
 }

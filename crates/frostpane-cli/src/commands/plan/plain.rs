@@ -21,7 +21,6 @@ const LEAST_BLOCK: u64 = 32;
 pub struct PlainCounting {
     /// The most keys that have a count.
     keys: u64,
-    /// True if the number of keys was given.
     told: bool,
     /// About what a hash table of them takes, in bytes.
     memory: u64,

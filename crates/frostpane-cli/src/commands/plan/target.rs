@@ -1,10 +1,9 @@
 //! Plans for a target: the parameters that list every key that occurs so often.
 
 use frostpane::{Builder, Forecast, Key, Norm};
-use frostpane_render::percent;
+use frostpane_render::{UnitWords, percent};
 use serde::Serialize;
 
-use super::users::occurs;
 use crate::failure::Result;
 use crate::settings::ReleaseRequest;
 use crate::settings::values::grouped;
@@ -12,11 +11,9 @@ use crate::settings::values::grouped;
 #[derive(Serialize)]
 pub struct TargetPlan {
     count: u64,
-    /// The least epsilon that lists them, if there is one.
     epsilon: Option<f64>,
     /// For heavy keys: the most that alpha times the norm may be.
     alpha_times_norm: Option<u64>,
-    /// Alpha at the norm of the forecast.
     alpha: Option<f64>,
     /// For heavy keys: the epsilon that suffices with --all.
     epsilon_of_all: Option<f64>,
@@ -68,12 +65,12 @@ impl TargetPlan {
             };
             return format!(
                 "No epsilon up to 100 surely lists a key that {} so rarely ({times}): {remedy}.",
-                occurs(request)
+                UnitWords::of(request.spec.unit).occurs
             );
         };
         let listed = format!(
             "Epsilon {epsilon} lists every key that {} {times} times, with {} % confidence",
-            occurs(request),
+            UnitWords::of(request.spec.unit).occurs,
             percent(request.spec.confidence)
         );
         match (self.alpha_words(request), request.spec.top) {

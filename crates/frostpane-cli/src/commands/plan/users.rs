@@ -14,10 +14,8 @@ pub const NO_NUMBER: &str = "a window by time may hold any number of people: say
                              expect, with --events; a person is one for each day, or other epoch, and each \
                              of the keys that count";
 
-/// Numbers of keys of a user that are compared with the given one.
 const COMPARED: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-/// The cost of counting so many keys of a user in an epoch.
 #[derive(Serialize)]
 pub struct PerUserPlan {
     per_user: u32,
@@ -87,19 +85,12 @@ pub fn law_words(request: &ReleaseRequest, forecast: &Forecast) -> String {
     if request.is_of_users() { format!("{}, ", law(forecast.noise_law)) } else { String::new() }
 }
 
-/// The verb for a key that counts once.
-pub fn occurs(request: &ReleaseRequest) -> &'static str {
-    if request.is_of_users() { "is counted" } else { "occurs" }
-}
-
-/// The unit of privacy, and the meaning of counts of users.
 pub fn protected_words(request: &ReleaseRequest) -> Option<String> {
     let unit = request.spec.unit;
     let (bounds, meaning) = (unit.bounds()?, meaning(unit)?);
     Some(format!("{unit}. {} {meaning}", bounded(&bounds)))
 }
 
-/// The number of users that the memory holds.
 pub fn memory_words(request: &ReleaseRequest, plan: &Plan) -> Option<String> {
     let users = grouped(plan.users_in_memory?);
     let rest = if request.spec.continual {

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use anstyle::Style;
-use frostpane::{Forecast, KeySpec, Norm, Plan, Policy};
+use frostpane::{Forecast, KeySpec, Norm, Plan, Policy, Span};
 use frostpane_paper::Demands;
 use frostpane_render::text::write_wrapped;
-use frostpane_render::{megabytes, percent, policy_reason, things};
+use frostpane_render::{UnitWords, megabytes, percent, policy_reason, things};
 
 use super::{PlanReport, users};
 use crate::settings::values::{grouped, plain, spoken};
@@ -35,7 +35,7 @@ pub fn write_plan(
     for (name, words) in [
         ("protected", users::protected_words(request)),
         ("policy", Some(policy_words(report))),
-        ("panes", Some(panes_words(plan, forecast.events))),
+        ("panes", Some(panes_words(request, plan, forecast.events))),
         ("memory", Some(memory_words(request, plan))),
         ("people", users::memory_words(request, plan)),
         ("privacy", privacy_words(request, report)),
@@ -114,12 +114,11 @@ fn privacy_words(request: &ReleaseRequest, report: &PlanReport) -> Option<String
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-fn panes_words(plan: &Plan, events: u64) -> String {
+fn panes_words(request: &ReleaseRequest, plan: &Plan, events: u64) -> String {
     let layout = &plan.layout;
-    let length = if layout.by_count {
-        format!("{} events", grouped(layout.slide))
-    } else {
-        spoken(Duration::from_micros(layout.slide))
+    let length = match request.longest() {
+        Span::Events(_) => format!("{} events", grouped(layout.slide)),
+        Span::Clock(_) => spoken(Duration::from_micros(layout.slide)),
     };
     let panes = grouped(layout.panes);
     let panes = match layout.policy {
@@ -188,8 +187,11 @@ fn threshold_words(request: &ReleaseRequest, forecast: &Forecast) -> String {
 }
 
 fn listed_words(request: &ReleaseRequest, forecast: &Forecast) -> String {
-    let listed =
-        format!("every key that {} {} times", users::occurs(request), grouped(forecast.least_listed));
+    let listed = format!(
+        "every key that {} {} times",
+        UnitWords::of(request.spec.unit).occurs,
+        grouped(forecast.least_listed)
+    );
     match (request.spec.top, request.spec.all, request.spec.norm, forecast.norm) {
         (Some(top), ..) => format!("{listed}, unless {} others are listed before it", grouped(top)),
         (None, true, ..) | (_, _, Norm::L1, _) => listed,
@@ -243,11 +245,11 @@ fn unknown_words(request: &ReleaseRequest, report: &PlanReport) -> String {
         (true, Norm::L2) => Some("the norm (--at-norm tells it)"),
         _ => None,
     };
-    let spread = match (report.plan.layout.by_count, report.plan.layout.policy) {
+    let spread = match (request.longest(), report.plan.layout.policy) {
         _ if request.is_of_users() => {
             Some("how much of what people do is beyond their bounds, which no list says")
         }
-        (true, Policy::Uniform | Policy::Fixed) => None,
+        (Span::Events(_), Policy::Uniform | Policy::Fixed) => None,
         (_, Policy::Smooth) => Some("where panes end"),
         _ => Some("how events spread over panes (taken as evenly, unless said)"),
     };

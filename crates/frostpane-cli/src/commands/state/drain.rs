@@ -18,13 +18,11 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// The reader waits from now on.
     pub fn wait(&self) {
         self.lock().1 = Some(Instant::now());
         self.is_waiting.store(true, Ordering::Relaxed);
     }
 
-    /// An event has come.
     #[inline]
     pub fn come(&self) {
         if self.is_waiting.swap(false, Ordering::Relaxed) {

@@ -13,7 +13,6 @@ use crate::settings::{ColumnArgs, InputArgs};
 use crate::terminal::tell;
 pub use drain::Drain;
 
-/// A file that every state has in its folder.
 const FILE: &str = "frostpane.redb";
 
 pub fn is_state(dir: &Path) -> bool {

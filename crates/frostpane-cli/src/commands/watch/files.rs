@@ -1,7 +1,6 @@
 //! Keeps the files of the latest releases up to date, on a thread of its own.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::slice;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -11,11 +10,10 @@ use frostpane::Release;
 use frostpane_render::WindowLabel;
 
 use super::WatchArgs;
-use crate::args::OutputArgs;
 use crate::events::TextKey;
 use crate::failure::{Failure, Result};
+use crate::output::OutputArgs;
 use crate::terminal::tell;
-use crate::{guarantee, report};
 
 /// A page looks back over so many releases and shows some of them, evenly spaced.
 const LOOKS_BACK: usize = 96;
@@ -30,12 +28,9 @@ pub struct FileWriter<K: TextKey> {
 }
 
 impl<K: TextKey> FileWriter<K> {
-    /// Starts to write the files that were asked for, if any.
     pub fn new(args: &WatchArgs, window: WindowLabel) -> Option<Self> {
         let output = args.output.clone();
-        if output.report.is_none() && output.guarantee.is_none() {
-            return None;
-        }
+        output.files().next()?;
         let (releases, receiver) = channel();
         let files = ReleaseFiles { output: output.clone(), window, releases: VecDeque::new() };
         Some(Self { releases, writing: thread::spawn(move || files.write(&receiver)), output })
@@ -46,18 +41,13 @@ impl<K: TextKey> FileWriter<K> {
         let _ = self.releases.send(release);
     }
 
-    /// Waits until everything is written.
     pub fn finish(self) -> Result<()> {
         drop(self.releases);
         let written = self.writing.join();
         written.unwrap_or_else(|_| Err(Failure::from("the page could not be written")))?;
-        let tell_where = |what: &str, file: Option<&Path>| {
-            if let Some(file) = file.filter(|file| file.is_file()) {
-                tell(format_args!("the {what} is in {}", file.display()));
-            }
-        };
-        tell_where("guarantee", self.output.guarantee.as_deref());
-        tell_where("report", self.output.report.as_deref());
+        for (what, file) in self.output.files().filter(|(_, file)| file.is_file()) {
+            tell(format_args!("the {what} is in {}", file.display()));
+        }
         Ok(())
     }
 }
@@ -99,13 +89,8 @@ impl<K: TextKey> ReleaseFiles<K> {
         let Some(latest) = self.releases.back() else {
             return Ok(());
         };
-        if let Some(file) = &self.output.guarantee {
-            guarantee::save(file, &[(self.window.clone(), latest.clone())])?;
-        }
-        if let Some(file) = &self.output.report {
-            report::save(file, &self.spaced(), slice::from_ref(&self.window), &self.output.about)?;
-        }
-        Ok(())
+        self.output.save_guarantee(&[(self.window.clone(), latest.clone())])?;
+        self.output.save_report(&self.spaced(), slice::from_ref(&self.window))
     }
 
     /// The releases that the page shows, the latest last.

@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 use std::io::{self, IsTerminal};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use frostpane::{Continual, History, Spec};
+use frostpane::{Continual, History, Spec, Tally};
 use frostpane_render::Warning;
 use jiff::Timestamp;
 
@@ -34,6 +34,7 @@ pub fn replay<K: TextKey>(
     mut history: History<K>,
     source: &mut Source,
     clock: &TimeSettings,
+    spec: &Spec,
     output: &SharedOutput<K>,
 ) -> Result<EventTally> {
     let mut progress = Progress::new(source);
@@ -41,81 +42,93 @@ pub fn replay<K: TextKey>(
         progress.step();
         true
     };
-    feed(source, admit, |batch: &EventBatch| {
-        let events = batch.events().map(|event| event.timed(true));
-        Ok(history.extend(events.map(K::event))?)
-    })?;
-    let events = progress.finish();
-    let tally = EventTally {
-        events,
-        set_aside: 0,
-        late: 0,
-        without_user: history.tally().without_user,
-        without_key: history.tally().without_key,
-        looked_at: events - history.tally().without_user,
-    };
-    tally.tell(source, &TimeFilter::new(clock));
+    feed(source, admit, |batch: &EventBatch| Ok(history.extend(batch.events().map(K::event))?))?;
+    let filter = TimeFilter::open(clock);
+    let counted = Tally { late: 0, ..history.tally() };
+    let tally = EventTally::new(spec.unit, progress.finish(), &filter, counted);
+    tally.tell(source, &filter);
     let continual = history.finish(|continual| output.lock().release(continual, None))?;
-    notes::tell_of_bounds(continual.tally().beyond_bounds, continual.tally().offered);
+    notes::tell_of_bounds(continual.tally());
     output.lock().outcome()?;
     Ok(tally)
 }
 
-/// Counts events as they come. Events without users end slides; where users are protected the clock does,
-/// whether events come or not.
-pub fn follow<K: TextKey>(
+/// Counts events as they come, which end slides.
+pub fn follow_events<K: TextKey>(
+    mut continual: Continual<K>,
+    source: &mut Source,
+    clock: &TimeSettings,
+    spec: &Spec,
+    output: &SharedOutput<K>,
+) -> Result<EventTally> {
+    let window = spec.longest();
+    let mut progress = Progress::new(source).unless(io::stdout().is_terminal());
+    let mut filter = TimeFilter::new(clock, window);
+    let admit = |event: EventRef<'_>| {
+        progress.step();
+        filter.admits(event.time)
+    };
+    let mut late = LateWarning::default();
+    let mut order = OrderCheck::of(window);
+    feed(source, admit, |batch: &EventBatch| {
+        let order = RefCell::new(&mut order);
+        let events = batch.events().map(|event| {
+            if let Some(order) = order.borrow_mut().as_mut() {
+                order.see(event);
+            }
+            K::event(event.timed(!window.is_by_count()))
+        });
+        continual.extend(events, |continual| {
+            let warning = order.borrow().as_ref().and_then(OrderCheck::warning);
+            output.lock().release(continual, warning);
+        })?;
+        late.look(continual.late_in_a_row());
+        output.lock().outcome()
+    })?;
+    if let Some(end) = filter.latest().and_then(|latest| last_end(clock, spec, latest)) {
+        advance(&mut continual, end, output)?;
+    }
+    output.lock().outcome()?;
+    Ok(tell(source, spec, progress.finish(), &filter, continual.tally()))
+}
+
+/// Counts events of users as they come. The clock ends slides, whether events come or not.
+pub fn follow_users<K: TextKey>(
     continual: Continual<K>,
     source: &mut Source,
     clock: &TimeSettings,
     spec: &Spec,
     output: &SharedOutput<K>,
 ) -> Result<EventTally> {
-    let (of_users, by_count) = (spec.unit.is_user(), spec.longest().is_by_count());
     let mut progress = Progress::new(source).unless(io::stdout().is_terminal());
-    let mut filter = TimeFilter::new(clock);
-    let admit = |event: EventRef<'_>| {
+    let admit = |_: EventRef<'_>| {
         progress.step();
-        by_count || of_users || filter.admits(event.time)
+        true
     };
     let mut late = LateWarning::default();
-    let mut order = OrderCheck::default();
     let continual = Mutex::new(continual);
     let tick = || {
         let now = Timestamp::now().as_microsecond();
         advance(&mut *lock(&continual), now, output)
     };
-    if of_users {
-        let ahead = i64::try_from(clock.ahead().as_micros()).unwrap_or(i64::MAX);
-        lock(&continual).allow_ahead(ahead);
-        tick()?;
-    }
+    let ahead = i64::try_from(clock.ahead().as_micros()).unwrap_or(i64::MAX);
+    lock(&continual).allow_ahead(ahead);
+    tick()?;
     let is_over = AtomicBool::new(false);
     let read = thread::scope(|scope| {
-        if of_users {
-            scope.spawn(|| {
-                while !is_over.load(Ordering::Relaxed) {
-                    thread::sleep(TICK);
-                    if let Err(cause) = tick() {
-                        output.lock().fail(cause);
-                    }
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                thread::sleep(TICK);
+                if let Err(cause) = tick() {
+                    output.lock().fail(cause);
                 }
-            });
-        }
-        let read = feed(source, admit, |batch: &EventBatch| {
-            if of_users {
-                tick()?;
             }
+        });
+        let read = feed(source, admit, |batch: &EventBatch| {
+            tick()?;
             let mut continual = lock(&continual);
-            let order = RefCell::new(&mut order);
-            let events = batch.events().map(|event| {
-                if by_count {
-                    order.borrow_mut().see(event);
-                }
-                K::event(event.timed(!by_count))
-            });
-            continual.extend(events, |continual| {
-                let warning = order.borrow().warning();
-                output.lock().release(continual, warning);
+            continual.extend(batch.events().map(K::event), |continual| {
+                output.lock().release(continual, None);
             })?;
             late.look(continual.late_in_a_row());
             output.lock().outcome()
@@ -124,23 +137,18 @@ pub fn follow<K: TextKey>(
         read
     });
     read?;
-    let mut continual = continual.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some(end) = filter.latest().and_then(|latest| last_end(clock, spec, latest)) {
-        advance(&mut continual, end, output)?;
-    }
     output.lock().outcome()?;
-    let (events, late) = (progress.finish(), continual.tally().late);
-    let tally = EventTally {
-        events,
-        set_aside: filter.set_aside(),
-        late,
-        without_user: continual.tally().without_user,
-        without_key: continual.tally().without_key,
-        looked_at: (events - filter.set_aside() - late).saturating_sub(continual.tally().without_user),
-    };
-    tally.tell(source, &filter);
-    notes::tell_of_bounds(continual.tally().beyond_bounds, continual.tally().offered);
-    Ok(tally)
+    let counted = lock(&continual).tally();
+    Ok(tell(source, spec, progress.finish(), &TimeFilter::open(clock), counted))
+}
+
+/// Tells what became of the events of a live stream, of which late ones were not looked at.
+fn tell(source: &Source, spec: &Spec, events: u64, filter: &TimeFilter, counted: Tally) -> EventTally {
+    let mut tally = EventTally::new(spec.unit, events, filter, counted);
+    tally.looked_at = tally.looked_at.saturating_sub(counted.late + counted.ahead);
+    tally.tell(source, filter);
+    notes::tell_of_bounds(counted);
+    tally
 }
 
 fn advance<K: TextKey>(continual: &mut Continual<K>, to: i64, output: &SharedOutput<K>) -> Result<()> {

@@ -20,7 +20,6 @@ const WRAP_LINES: &str = "\x1b[?7h";
 /// In fewer lines there is no title.
 const FEWEST_WITH_TITLE: usize = 6;
 
-/// Draws a release, with at most `most` rows.
 pub fn write<K: Key>(
     out: &mut impl Write,
     release: &Release<K>,
@@ -136,7 +135,7 @@ fn split(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<Vec<S
 mod tests {
     use super::*;
     use frostpane::{Bytes, Heavy, HeavyHitters, Keys, Window};
-    use frostpane_render::{Layout, Styles};
+    use frostpane_render::{Styles, TextLayout};
 
     fn release(keys: u64) -> Release<Bytes> {
         let mut release = HeavyHitters::<Bytes>::builder(Keys::open())
@@ -157,7 +156,7 @@ mod tests {
 
     fn frame(keys: u64, width: usize, height: usize, most: usize) -> Vec<String> {
         let styles = Styles::default();
-        let layout = Layout { width, styles };
+        let layout = TextLayout { width, styles };
         let screen = Screen { height, layout };
         lines(&release(keys), 12, &screen, most).unwrap()
     }

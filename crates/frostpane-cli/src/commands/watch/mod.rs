@@ -13,14 +13,15 @@ use frostpane_render::Warning;
 use jiff::Timestamp;
 
 use super::state::is_state;
-use crate::args::{OUTPUT, OutputArgs};
 use crate::events::TextKey;
 use crate::failure::{Failure, Result};
+use crate::output::{OUTPUT, OutputArgs};
 use crate::settings::{
-    AnyKeys, ContinualArgs, InputArgs, ReleaseRequest, RequestArgs, TimeArgs, TimeSettings,
+    ContinualArgs, InputArgs, ReleaseRequest, RequestArgs, RequestedKeys, TimeArgs, TimeSettings,
+    check_column,
 };
 use crate::terminal::tell;
-use follow::{follow, replay};
+use follow::{follow_events, follow_users, replay};
 use frostpane_events::{Schema, Source};
 use output::SharedOutput;
 pub use state::run as run_state;
@@ -88,7 +89,6 @@ pub struct WatchArgs {
 }
 
 impl WatchArgs {
-    /// The folder of a state, if the first file is one.
     pub fn state(&self) -> Option<PathBuf> {
         self.input.files.first().filter(|file| is_state(file)).cloned()
     }
@@ -108,8 +108,8 @@ pub fn run(args: &WatchArgs) -> Result<()> {
         return Ok(());
     }
     match request.keys()? {
-        AnyKeys::Bytes(keys) => watch(args, &clock, &request, keys),
-        AnyKeys::Integers(keys) => watch(args, &clock, &request, keys),
+        RequestedKeys::Bytes(keys) => watch(args, &clock, &request, keys),
+        RequestedKeys::Integers(keys) => watch(args, &clock, &request, keys),
     }
 }
 
@@ -119,7 +119,7 @@ fn watch<K: TextKey>(
     request: &ReleaseRequest,
     keys: Keys<K>,
 ) -> Result<()> {
-    request.check_column(args.input.has_users())?;
+    check_column(&request.spec, args.input.has_users())?;
     let builder = request.builder(keys);
     let spec = builder.spec()?;
     let window = request.windows[0].clone();
@@ -132,29 +132,29 @@ fn watch<K: TextKey>(
     source.note_of_order().into_iter().for_each(tell);
     args.output.check(&[source.files(), request.files()].concat())?;
     let output = SharedOutput::new(args, window)?;
-    let of_users = request.is_of_users();
-    let tally = match clock.until {
-        Some(until) if of_users => {
+    let tally = match (spec.unit.bounds(), clock.until) {
+        (None, _) => follow_events(builder.continual()?, &mut source, clock, &spec, &output),
+        (Some(_), Some(until)) => {
             let from = first_moment(args, clock, &spec, until)?;
             let history = builder.history(Edge::Instant(from), Edge::Instant(until))?;
-            replay(history, &mut source, clock, &output)
+            replay(history, &mut source, clock, &spec, &output)
         }
-        None if of_users && source.total_bytes().is_some() => Err(Failure::from(
+        (Some(_), None) if source.total_bytes().is_some() => Err(Failure::from(
             "people are protected, so events do not say where the lists end: give --until TIME, such as --until 2025-12-01",
         )),
-        _ => follow(builder.continual()?, &mut source, clock, &spec, &output),
+        (Some(_), None) => follow_users(builder.continual()?, &mut source, clock, &spec, &output),
     };
     let releases = output.lock().releases();
     // Files are finished even if nobody reads the rest.
     output.lock().finish()?;
     let tally = tally?;
-    if !of_users {
+    if !request.is_of_users() {
         tally.check_events()?;
         if releases == 0 {
             tell("no slide has ended, so there is no release: give more events, or a shorter --slide");
         }
     }
-    tally.check_keys(of_users, &args.input)
+    tally.check_keys(&args.input)
 }
 
 /// The beginning of the first slide: as it was given, or a window before the end.

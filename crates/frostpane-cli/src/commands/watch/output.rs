@@ -89,7 +89,6 @@ impl<K: TextKey> WatchOutput<K> {
         self.failure.get_or_insert(cause);
     }
 
-    /// The first failure.
     pub fn outcome(&mut self) -> Result<()> {
         self.failure.take().map_or(Ok(()), Err)
     }
@@ -120,7 +119,6 @@ impl<K: TextKey> WatchOutput<K> {
         self.releases
     }
 
-    /// Waits until all files are written.
     pub fn finish(&mut self) -> Result<()> {
         self.files.take().map_or(Ok(()), FileWriter::finish)
     }

@@ -7,17 +7,15 @@ use crate::error::Result;
 use crate::key::Key;
 use crate::pane::{Pane, Parameters};
 
-/// A pane and where it lies.
 #[derive(Clone, Debug)]
-pub(super) struct Block<P> {
+pub(super) struct PlacedPane<P> {
     pub start: i64,
     pub end: i64,
-    /// The level of its end.
     pub level: u8,
     pub pane: P,
 }
 
-impl<P> Block<P> {
+impl<P> PlacedPane<P> {
     pub fn new(start: i64, end: i64, pane: P) -> Self {
         Self { start, end, level: 0, pane }
     }
@@ -33,10 +31,9 @@ pub(super) struct PendingPane<K> {
     pub pane: Option<Pane<K>>,
 }
 
-/// All panes that do not wait for events any more.
 pub(super) struct Past<'a, K> {
-    pub closed: &'a VecDeque<Block<Pane<K>>>,
-    pub closing: &'a VecDeque<Block<PendingPane<K>>>,
+    pub closed: &'a VecDeque<PlacedPane<Pane<K>>>,
+    pub closing: &'a VecDeque<PlacedPane<PendingPane<K>>>,
 }
 
 impl<K: Key> Outlines for Past<'_, K> {
@@ -55,7 +52,7 @@ impl<K: Key> Outlines for Past<'_, K> {
     }
 }
 
-impl<K: Key> Block<Pane<K>> {
+impl<K: Key> PlacedPane<Pane<K>> {
     /// Panes next to each other as one. Its end stands for all ends that are gone, and so has their highest level.
     pub fn merge(run: Vec<Self>, made_with: Parameters) -> Result<Self> {
         let (start, end) = (run[0].start, run[run.len() - 1].end);

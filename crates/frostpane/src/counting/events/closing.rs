@@ -1,14 +1,14 @@
 //! Blocks that become panes, here or on other threads.
 
 use super::Timeline;
-use super::block::{Block, PendingPane};
+use super::block::{PendingPane, PlacedPane};
 use super::workers::Workers;
 use crate::error::Result;
 use crate::key::Key;
 use crate::pane::{OpenPane, Pane};
 
 impl<K: Key> Timeline<K> {
-    pub(super) fn close(&mut self, mut block: Block<OpenPane<K>>) -> Result<()> {
+    pub(super) fn close(&mut self, mut block: PlacedPane<OpenPane<K>>) -> Result<()> {
         if self.workers.is_some() {
             self.hand_over(block);
             return Ok(());
@@ -17,7 +17,7 @@ impl<K: Key> Timeline<K> {
         if let Some(levels) = &mut self.state.levels {
             levels.add(&block.pane, &pane)?;
         }
-        self.state.closed.push_back(Block { start: block.start, end: block.end, level: 0, pane });
+        self.state.closed.push_back(PlacedPane { start: block.start, end: block.end, level: 0, pane });
         block.pane.clear();
         self.spares.push(block.pane);
         // The pane is there already: a failure costs its end the level, and nothing else.
@@ -27,8 +27,7 @@ impl<K: Key> Timeline<K> {
         Ok(())
     }
 
-    /// Has a block closed by others, or closes it if they have enough to do.
-    fn hand_over(&mut self, block: Block<OpenPane<K>>) {
+    fn hand_over(&mut self, block: PlacedPane<OpenPane<K>>) {
         let Some(workers) = &self.workers else { return };
         let events = block.pane.events();
         let number = self.handed_back + self.closing.len() as u64;
@@ -38,7 +37,7 @@ impl<K: Key> Timeline<K> {
             self.spares.push(open);
             pane
         });
-        self.closing.push_back(Block {
+        self.closing.push_back(PlacedPane {
             start: block.start,
             end: block.end,
             level: 0,
@@ -49,7 +48,6 @@ impl<K: Key> Timeline<K> {
         }
     }
 
-    /// Waits for the panes that others are closing.
     pub(super) fn finish(&mut self) {
         while !self.closing.is_empty()
             && let Some(workers) = &self.workers
@@ -64,7 +62,7 @@ impl<K: Key> Timeline<K> {
         self.closing[(number - self.handed_back) as usize].pane.pane = Some(pane);
         while let Some(block) = self.closing.pop_front_if(|block| block.pane.pane.is_some()) {
             self.handed_back += 1;
-            self.state.closed.extend(block.pane.pane.map(|pane| Block {
+            self.state.closed.extend(block.pane.pane.map(|pane| PlacedPane {
                 start: block.start,
                 end: block.end,
                 level: block.level,

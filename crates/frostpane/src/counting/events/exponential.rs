@@ -9,12 +9,9 @@ use crate::error::Result;
 /// Number of panes that are merged at a time.
 pub(crate) const GROWTH: i64 = 4;
 
-/// Panes that are merged, four at a time, as they age.
 #[derive(Debug)]
 pub struct Exponential {
-    /// The length of the youngest panes.
     pub slide: i64,
-    /// A pane is at most this part of its age.
     pub fineness: i64,
     /// The last cell of the first merged length that the latest position has passed: nothing grows old
     /// enough within one.
@@ -22,12 +19,10 @@ pub struct Exponential {
 }
 
 impl Exponential {
-    /// Panes of at least this length, and at most this part of their age.
     pub fn new(slide: i64, fineness: i64) -> Self {
         Self { slide, fineness, passed: i64::MIN }
     }
 
-    /// Which runs of closed panes become one pane each, now that the latest position is `latest`.
     pub fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
         let passed = (latest + 1).div_euclid(GROWTH * self.slide);
         if passed == self.passed {
@@ -82,18 +77,6 @@ mod tests {
     use crate::noise::OsEntropy;
     use crate::sketch::count_sketch::Dimensions;
 
-    struct Panes(Vec<Outline>);
-
-    impl Outlines for Panes {
-        fn count(&self) -> usize {
-            self.0.len()
-        }
-
-        fn outline(&self, index: usize) -> Outline {
-            self.0[index]
-        }
-    }
-
     /// The longest cell around a position, four times as long as the next, whose end lies at least its length times the
     /// fineness back.
     fn cell(position: i64, slide: i64, fineness: i64, now: i64) -> (i64, i64) {
@@ -113,7 +96,7 @@ mod tests {
     fn merges_are_looked_for_once_in_four_slides() {
         let mut schedule = Exponential::new(1, 1);
         let panes = (0..8).map(|start| Outline { start, end: start + 1, events: 1, level: 0 });
-        let panes = Panes(panes.collect());
+        let panes: Vec<Outline> = panes.collect();
         let mut runs = |latest| schedule.merges(&panes, latest);
         assert_eq!(runs(11), [0..4, 4..8]);
         assert_eq!([12, 13, 14].map(&mut runs), [const { Vec::new() }; 3]);
@@ -122,8 +105,7 @@ mod tests {
 
     #[test]
     fn no_end_has_a_level() {
-        let dimensions = Dimensions { rows: 3, width: 64 };
-        let mut levels = LevelSketches::new(2, dimensions, 7);
+        let mut levels = LevelSketches::new(2, Dimensions { rows: 3, width: 64 }, 7);
         for mut schedule in [Schedule::Exponential(Exponential::new(1, 1)), Schedule::Uniform] {
             assert_eq!(schedule.level(&mut levels, &mut OsEntropy::new()).unwrap(), 0);
         }
@@ -134,19 +116,19 @@ mod tests {
     fn panes_are_the_longest_cells_that_are_old_enough() {
         for (slide, fineness) in [(1, 1), (3, 2), (10, 4)] {
             let mut schedule = Exponential::new(slide, fineness);
-            let mut panes = Panes(Vec::new());
+            let mut panes: Vec<Outline> = Vec::new();
             let first = -40 * slide;
             for number in 0..600 {
                 let start = first + number * slide;
-                panes.0.push(Outline { start, end: start + slide, events: 1, level: 0 });
+                panes.push(Outline { start, end: start + slide, events: 1, level: 0 });
                 let now = start + slide;
                 for run in schedule.merges(&panes, now - 1).into_iter().rev() {
-                    let merged = Outline { end: panes.0[run.end - 1].end, ..panes.0[run.start] };
+                    let merged = Outline { end: panes[run.end - 1].end, ..panes[run.start] };
                     assert!(run.len() > 1);
-                    panes.0.splice(run, [merged]);
+                    panes.splice(run, [merged]);
                 }
                 if now % (4 * slide) == 0 {
-                    let found = panes.0.iter().map(|pane| (pane.start, pane.end));
+                    let found = panes.iter().map(|pane| (pane.start, pane.end));
                     let starts = (0..=number).map(|number| first + number * slide);
                     let mut expected: Vec<_> =
                         starts.map(|start| cell(start, slide, fineness, now)).collect();
@@ -156,7 +138,7 @@ mod tests {
                     assert!(found.eq(expected), "{slide} {fineness} at {now}");
                 }
             }
-            assert!(panes.0.len() < 100, "{}", panes.0.len());
+            assert!(panes.len() < 100, "{}", panes.len());
         }
     }
 }

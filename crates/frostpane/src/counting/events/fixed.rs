@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use super::Timeline;
-use super::block::Block;
+use super::block::PlacedPane;
 use super::schedule::Schedule;
 use crate::error::{Error, Result};
 use crate::key::Key;
@@ -15,13 +15,12 @@ use crate::spec::window::Grid;
 /// again goes on as if it had never been packed.
 #[derive(Debug)]
 pub(super) struct FixedPanes<K> {
-    /// Starts of panes, rising.
     starts: Vec<i64>,
     /// End of the last pane, and of all windows.
     pub end: i64,
     /// True if no event ever lies before the latest: then a pane closes for good when the next begins.
     in_order: bool,
-    parked: BTreeMap<i64, Block<SuspendedPane<K>>>,
+    parked: BTreeMap<i64, PlacedPane<SuspendedPane<K>>>,
     /// The most bytes of panes, open and packed, while one is open at least.
     most_bytes: u64,
     /// True if all panes have closed, because a release was paid for.
@@ -44,19 +43,16 @@ impl<K: Key> Timeline<K> {
         timeline
     }
 
-    /// Start of the pane around this position, if there is one.
     pub(crate) fn pane_at(&self, position: i64) -> Option<i64> {
         let around = self.state.fixed.as_ref()?.around(position);
         around.map(|(start, _)| start)
     }
 
-    /// Start of the pane that an event came to last.
     pub(crate) fn head_at(&self) -> Option<i64> {
         self.state.head.as_ref().map(|(_, head)| head.start)
     }
 
-    /// Makes the pane that has this position the head, if there is one.
-    pub(super) fn laid_at(&mut self, position: i64) -> Result<Option<&mut Block<OpenPane<K>>>> {
+    pub(super) fn laid_at(&mut self, position: i64) -> Result<Option<&mut PlacedPane<OpenPane<K>>>> {
         let Some(fixed) = &mut self.state.fixed else {
             return Ok(None);
         };
@@ -77,7 +73,7 @@ impl<K: Key> Timeline<K> {
                     if let Some(parked) = parked {
                         pane.resume(parked.pane);
                     }
-                    Block::new(start, end, pane)
+                    PlacedPane::new(start, end, pane)
                 }
             };
         if let Some((_, before)) = self.state.head.replace((position, block)) {
@@ -87,7 +83,7 @@ impl<K: Key> Timeline<K> {
     }
 
     /// Another pane is the head now: this one waits, or closes where nothing comes for it any more.
-    fn set_aside(&mut self, block: Block<OpenPane<K>>) -> Result<()> {
+    fn set_aside(&mut self, block: PlacedPane<OpenPane<K>>) -> Result<()> {
         if self.state.fixed.as_ref().is_some_and(|fixed| fixed.in_order) {
             return self.close(block);
         }
@@ -96,7 +92,7 @@ impl<K: Key> Timeline<K> {
             && let Some(mut oldest) = self.state.waiting.pop_front()
         {
             let pane = oldest.pane.suspend(&mut self.closer);
-            let parked = Block::new(oldest.start, oldest.end, pane);
+            let parked = PlacedPane::new(oldest.start, oldest.end, pane);
             if let Some(fixed) = &mut self.state.fixed {
                 fixed.parked.insert(oldest.start, parked);
             }
@@ -106,7 +102,6 @@ impl<K: Key> Timeline<K> {
         Ok(())
     }
 
-    /// Memory of panes, open and packed.
     fn laid_bytes(&self) -> u64 {
         let open = self.state.head.iter().map(|(_, head)| head).chain(&self.state.waiting);
         open.map(|block| block.pane.bytes()).sum::<u64>()
@@ -114,7 +109,6 @@ impl<K: Key> Timeline<K> {
             + self.spares.iter().map(OpenPane::bytes).sum::<u64>()
     }
 
-    /// All events have come: closes every pane, in order.
     pub(super) fn seal(&mut self) -> Result<()> {
         let Some(fixed) = &mut self.state.fixed else {
             return Ok(());
@@ -123,7 +117,7 @@ impl<K: Key> Timeline<K> {
             return Ok(());
         }
         let parked = mem::take(&mut fixed.parked);
-        let mut open: Vec<Block<OpenPane<K>>> = mem::take(&mut self.state.waiting).into();
+        let mut open: Vec<PlacedPane<OpenPane<K>>> = mem::take(&mut self.state.waiting).into();
         open.extend(self.state.head.take().map(|(_, head)| head));
         for block in open {
             self.close(block)?;
@@ -131,7 +125,7 @@ impl<K: Key> Timeline<K> {
         self.spares.clear();
         for (_, block) in parked {
             let pane = block.pane.close(self.state.shape, &mut self.closer);
-            self.state.closed.push_back(Block::new(block.start, block.end, pane));
+            self.state.closed.push_back(PlacedPane::new(block.start, block.end, pane));
         }
         self.state.closed.make_contiguous().sort_by_key(|block| block.start);
         Ok(())
@@ -139,12 +133,10 @@ impl<K: Key> Timeline<K> {
 }
 
 impl<K: Key> FixedPanes<K> {
-    /// Memory of packed panes.
     pub fn bytes(&self) -> u64 {
         self.parked.values().map(|block| block.pane.bytes()).sum()
     }
 
-    /// Bounds of the pane that has this position.
     fn around(&self, position: i64) -> Option<(i64, i64)> {
         let next = self.starts.partition_point(|start| *start <= position);
         let start = *self.starts.get(next.checked_sub(1)?)?;

@@ -14,18 +14,18 @@ use crate::key::{Key, Keys};
 const TOGETHER: usize = 1 << 12;
 
 /// Reads a closed pane that was written.
-pub(crate) type Panes<'a> = dyn FnMut(Range<i64>) -> Result<Vec<u8>> + 'a;
+pub(crate) type ReadPane<'a> = dyn FnMut(Range<i64>) -> Result<Vec<u8>> + 'a;
 
 /// Takes events one at a time or many at once, says which are counted, and lays them on the timeline.
 pub(crate) struct Intake<K: Key> {
     pub timeline: Timeline<K>,
     keys: Keys<K>,
-    by_count: bool,
+    pub by_count: bool,
     /// By count: how many events there were.
     pub arrived: i64,
     pub tally: Tally,
     /// Up to the latest event.
-    late_in_a_row: u64,
+    pub late_in_a_row: u64,
 }
 
 impl<K: Key> Intake<K> {
@@ -59,7 +59,6 @@ impl<K: Key> Intake<K> {
         Ok(())
     }
 
-    /// The next event of a window by count.
     #[inline]
     pub fn push_next(&mut self, key: Option<K::Ref<'_>>) -> Result<()> {
         if !self.by_count {
@@ -71,7 +70,6 @@ impl<K: Key> Intake<K> {
         Ok(())
     }
 
-    /// An event of a window by the clock, which may be too late.
     #[inline]
     pub fn push_at(&mut self, time: i64, key: Option<K::Ref<'_>>) -> Result<()> {
         self.check_time(time)?;
@@ -110,7 +108,6 @@ impl<K: Key> Intake<K> {
         }
     }
 
-    /// Returns an error unless an event can have this time.
     #[inline]
     pub fn check_time(&self, time: i64) -> Result<()> {
         if self.by_count {
@@ -146,25 +143,10 @@ impl<K: Key> Intake<K> {
         }
     }
 
-    /// By count: the number of events so far.
-    pub fn is_by_count(&self) -> bool {
-        self.by_count
-    }
-
-    /// By count: the number of events so far.
-    pub fn arrived(&self) -> i64 {
-        self.arrived
-    }
-
-    /// One event came too late, and is not counted.
     pub fn drop_late(&mut self, time: i64) {
         self.timeline.miss(time);
         self.tally.late += 1;
         self.late_in_a_row += 1;
-    }
-
-    pub fn late_in_a_row(&self) -> u64 {
-        self.late_in_a_row
     }
 
     pub fn save(&mut self, to: &mut Writer) {
@@ -174,7 +156,7 @@ impl<K: Key> Intake<K> {
         self.timeline.save(to);
     }
 
-    pub fn load(&mut self, from: &mut Reader<'_>, panes: &mut Panes<'_>) -> Result<()> {
+    pub fn load(&mut self, from: &mut Reader<'_>, panes: &mut ReadPane<'_>) -> Result<()> {
         self.arrived = from.position()?;
         let Tally { late, outside, without_key, .. } = &mut self.tally;
         for number in [late, outside, &mut self.late_in_a_row, without_key] {
@@ -194,7 +176,6 @@ pub fn has_no_time() -> Error {
     Error::window("this window goes by the number of events: give the event without a time, with update")
 }
 
-/// The key, unless it is one that is not counted.
 #[inline]
 fn counted<'a, K: Key>(keys: &Keys<K>, key: Option<K::Ref<'a>>, without_key: &mut u64) -> Option<K::Ref<'a>> {
     let counted = key.filter(|&key| keys.may_name(key));

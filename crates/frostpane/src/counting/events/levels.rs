@@ -1,6 +1,6 @@
 //! The norms that the levels of a histogram ask about.
 
-use crate::codec::{MOST_OF_PANE, Reader, Writer, damaged};
+use crate::codec::{MOST_OF_PANE, Reader, Writer, check};
 use crate::error::Result;
 use crate::key::Key;
 use crate::mechanism::Secret;
@@ -8,7 +8,6 @@ use crate::pane::{OpenPane, Pane};
 use crate::sketch::CountSketch;
 use crate::sketch::count_sketch::Dimensions;
 
-/// The sketch of all events since the last end of each level, from level 1 on.
 #[derive(Debug)]
 pub struct LevelSketches {
     dimensions: Dimensions,
@@ -17,7 +16,6 @@ pub struct LevelSketches {
 }
 
 impl LevelSketches {
-    /// For so many levels above level 0.
     pub fn new(levels: usize, dimensions: Dimensions, seed: u64) -> Self {
         Self { dimensions, seed, levels: vec![CountSketch::new(dimensions, seed); levels] }
     }
@@ -39,7 +37,6 @@ impl LevelSketches {
         Secret::new(self.levels[level - 1].norm())
     }
 
-    /// A level ends here: the next one takes over its events.
     pub fn end(&mut self, level: usize) -> Result<()> {
         let ended =
             std::mem::replace(&mut self.levels[level - 1], CountSketch::new(self.dimensions, self.seed));
@@ -56,19 +53,15 @@ impl LevelSketches {
     pub(super) fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
         let levels: Vec<CountSketch> =
             from.each(|from| CountSketch::load(from, self.dimensions, self.seed, MOST_OF_PANE))?;
-        if levels.len() != self.levels.len() {
-            return Err(damaged("there are more or fewer levels"));
-        }
+        check(levels.len() == self.levels.len(), "there are more or fewer levels")?;
         self.levels = levels;
         Ok(())
     }
 
-    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.levels.len() as u64 * self.dimensions.bytes()
     }
 
-    /// Number of levels above level 0.
     pub fn levels(&self) -> usize {
         self.levels.len()
     }

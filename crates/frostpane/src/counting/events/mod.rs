@@ -28,30 +28,25 @@ use crate::noise::Entropy;
 use crate::noise::OsEntropy;
 use crate::pane::{Closer, OpenNorm, OpenPane, Pane, PaneShape};
 use crate::spec::window::Grid;
-use block::{Block, Past, PendingPane};
+use block::{Past, PendingPane, PlacedPane};
 use fixed::FixedPanes;
 use levels::LevelSketches;
 use schedule::Schedule;
 pub(crate) use window_sums::WindowSums;
 use workers::Workers;
 
-/// Panes on the line of positions.
 pub struct Timeline<K> {
     state: State<K>,
-    /// Source of the noise of the schedule.
     draws: Box<dyn Draws + Send>,
     /// Blocks that others are closing, in order, all between those that have closed and those that wait.
-    closing: VecDeque<Block<PendingPane<K>>>,
-    /// Number of blocks that other threads have closed.
+    closing: VecDeque<PlacedPane<PendingPane<K>>>,
     handed_back: u64,
     workers: Option<Workers<K>>,
     /// Blocks that have closed, for their memory.
     spares: Vec<OpenPane<K>>,
     closer: Closer<K>,
-    /// The counts of the latest window, where they are carried on.
     running: Option<WindowSums<K>>,
-    /// Number of times that the schedule was asked, or panes were closed.
-    ticks: u64,
+    pub(crate) ticks: u64,
 }
 
 /// What outlives the process, if anything does, while no block is being closed: plain data, and all of it that what comes
@@ -64,12 +59,10 @@ struct State<K> {
     /// Norms that the schedule may ask about, if it asks.
     levels: Option<LevelSketches>,
     /// The latest position so far, and the pane it fell into.
-    head: Option<(i64, Block<OpenPane<K>>)>,
+    head: Option<(i64, PlacedPane<OpenPane<K>>)>,
     /// Older panes that still wait for late events, in order.
-    waiting: VecDeque<Block<OpenPane<K>>>,
-    /// Closed panes, in order, all before those that wait.
-    closed: VecDeque<Block<Pane<K>>>,
-    /// Start of the first pane with an event.
+    waiting: VecDeque<PlacedPane<OpenPane<K>>>,
+    closed: VecDeque<PlacedPane<Pane<K>>>,
     origin: i64,
     /// Bounds of panes, if they were known before the first event: then the head is the pane that an event came to last.
     fixed: Option<FixedPanes<K>>,
@@ -109,24 +102,17 @@ impl<K: Key> Timeline<K> {
         }
     }
 
-    /// With noise of the schedule from another source.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn drawing_from(self, source: Box<dyn Entropy + Send>) -> Self {
         Self { draws: Box::new(source), ..self }
     }
 
-    /// Number of times that a pane may have ended, or noise may have been drawn.
-    pub(crate) fn ticks(&self) -> u64 {
-        self.ticks
-    }
-
-    /// The slide of the panes.
     pub(crate) fn slide(&self) -> i64 {
         self.state.grid.slide
     }
 
     /// The latest position so far, or that there will be, if that is known. Without events panes that were counted elsewhere say.
-    fn latest(&self) -> Option<i64> {
+    pub(crate) fn latest(&self) -> Option<i64> {
         let built = || self.state.closed.back().map(|block| block.end - 1);
         match &self.state.fixed {
             Some(fixed) => Some(fixed.end - 1),
@@ -134,7 +120,6 @@ impl<K: Key> Timeline<K> {
         }
     }
 
-    /// Returns true if its end was known before the first event.
     pub(crate) fn is_fixed(&self) -> bool {
         self.state.fixed.is_some()
     }
@@ -169,16 +154,14 @@ impl<K: Key> Timeline<K> {
         (block.start <= position && room > 0).then_some((&mut block.pane, room))
     }
 
-    /// The head pane has taken events up to this position.
     pub(crate) fn pass(&mut self, position: i64) {
         if let Some((latest, _)) = &mut self.state.head {
             *latest = position.max(*latest);
         }
     }
 
-    /// The pane for a position outside the head pane, unless it has closed.
     #[cold]
-    fn block_at(&mut self, position: i64) -> Result<Option<&mut Block<OpenPane<K>>>> {
+    fn block_at(&mut self, position: i64) -> Result<Option<&mut PlacedPane<OpenPane<K>>>> {
         if self.is_fixed() {
             return self.laid_at(position);
         }
@@ -207,12 +190,11 @@ impl<K: Key> Timeline<K> {
         }
         self.state.origin = self.state.origin.min(start);
         let pane = self.spares.pop().unwrap_or_else(|| OpenPane::new(self.state.shape));
-        let (_, head) = self.state.head.insert((position, Block::new(start, end, pane)));
+        let (_, head) = self.state.head.insert((position, PlacedPane::new(start, end, pane)));
         // Also after a failure there is a block for what comes next.
         advanced.map(|()| Some(head))
     }
 
-    /// An event came when its pane had closed.
     pub(crate) fn miss(&mut self, position: i64) {
         let Grid { length, slide, .. } = self.state.grid;
         let slide_start = position.div_euclid(slide) * slide;
@@ -222,15 +204,15 @@ impl<K: Key> Timeline<K> {
         }
     }
 
-    /// Number of events that came too late for panes that begin within this range.
     pub(crate) fn missed(&self, starts: Range<i64>) -> u64 {
         self.state.late.range(starts).map(|(_, events)| events).sum()
     }
 
-    fn waiting_at(&mut self, start: i64) -> &mut Block<OpenPane<K>> {
+    fn waiting_at(&mut self, start: i64) -> &mut PlacedPane<OpenPane<K>> {
         let index = self.state.waiting.partition_point(|block| block.start < start);
         if self.state.waiting.get(index).is_none_or(|block| block.start != start) {
-            let block = Block::new(start, start + self.state.grid.slide, OpenPane::new(self.state.shape));
+            let block =
+                PlacedPane::new(start, start + self.state.grid.slide, OpenPane::new(self.state.shape));
             self.state.waiting.insert(index, block);
         }
         &mut self.state.waiting[index]
@@ -255,8 +237,10 @@ impl<K: Key> Timeline<K> {
             self.finish();
         }
         for run in runs.into_iter().rev() {
-            let merged =
-                Block::merge(self.state.closed.drain(run.clone()).collect(), self.state.shape.parameters())?;
+            let merged = PlacedPane::merge(
+                self.state.closed.drain(run.clone()).collect(),
+                self.state.shape.parameters(),
+            )?;
             self.state.closed.insert(run.start, merged);
         }
         Ok(())
@@ -265,7 +249,7 @@ impl<K: Key> Timeline<K> {
     /// All positions before `now` have passed: closes what need not wait any longer, and forgets what no
     /// window can reach.
     pub(crate) fn settle(&mut self, now: i64) -> Result<()> {
-        let is_past = |block: &Block<OpenPane<K>>| block.end + self.state.grid.lateness <= now;
+        let is_past = |block: &PlacedPane<OpenPane<K>>| block.end + self.state.grid.lateness <= now;
         if self.state.head.as_ref().is_some_and(|(_, head)| is_past(head)) {
             self.state.waiting.extend(self.state.head.take().map(|(_, head)| head));
         }
@@ -274,9 +258,8 @@ impl<K: Key> Timeline<K> {
         advanced
     }
 
-    /// A pane that was counted elsewhere, after all others.
     pub(crate) fn place(&mut self, bounds: Range<i64>, pane: Pane<K>) {
-        self.state.closed.push_back(Block::new(bounds.start, bounds.end, pane));
+        self.state.closed.push_back(PlacedPane::new(bounds.start, bounds.end, pane));
     }
 
     /// Carries the counts of windows on, as far as they fit.
@@ -287,23 +270,21 @@ impl<K: Key> Timeline<K> {
     /// The next window begins at this position: what comes before leaves.
     pub(crate) fn leave(&mut self, from: i64) {
         let Some(running) = &mut self.running else { return };
-        let leaving = running.window().start..from.min(running.window().end);
-        let within = |block: &&Block<Pane<K>>| leaving.contains(&block.start);
+        let leaving = running.window.start..from.min(running.window.end);
+        let within = |block: &&PlacedPane<Pane<K>>| leaving.contains(&block.start);
         for block in self.state.closed.iter().filter(within) {
             running.take_away(&block.pane);
         }
-        let left = leaving.end.max(running.window().start)..running.window().end;
-        running.set_window(left);
+        running.window.start = leaving.end.max(running.window.start);
     }
 
-    /// The panes of the window that have closed since the one before it are in it.
     pub(crate) fn join(&mut self, window: Range<i64>) {
         let Some(running) = &mut self.running else { return };
-        let coming = running.window().end.max(window.start)..window.end;
-        let within = |block: &&Block<Pane<K>>| coming.contains(&block.start);
+        let coming = running.window.end.max(window.start)..window.end;
+        let within = |block: &&PlacedPane<Pane<K>>| coming.contains(&block.start);
         let mut blocks = self.state.closed.iter().filter(within);
         match blocks.all(|block| running.add(&block.pane)) {
-            true => running.set_window(window),
+            true => running.window = window,
             false => self.running = None,
         }
     }
@@ -313,43 +294,33 @@ impl<K: Key> Timeline<K> {
     pub(crate) fn sums_of(&self, panes: &Range<i64>) -> Option<&WindowSums<K>> {
         let slide = self.state.grid.slide;
         let window = panes.start * slide..panes.end * slide;
-        self.running.as_ref().filter(|running| running.is_of(&window))
+        self.running.as_ref().filter(|running| running.window == window)
     }
 
-    /// The closed panes of a window, read in the same way.
     pub(crate) fn panes_of(&self, panes: &Range<i64>) -> Vec<Cow<'_, Pane<K>>> {
         let slide = self.state.grid.slide;
         let (from, to) = (panes.start * slide, panes.end * slide);
-        let within = |block: &&Block<Pane<K>>| block.start >= from && block.end <= to;
+        let within = |block: &&PlacedPane<Pane<K>>| block.start >= from && block.end <= to;
         let blocks = self.state.closed.iter().filter(within);
         blocks.map(|block| Cow::Borrowed(&block.pane)).collect()
     }
 
-    /// Number of events in closed panes within these bounds.
     pub(crate) fn events_within(&self, bounds: Range<i64>) -> u64 {
-        let within = |block: &&Block<Pane<K>>| block.start >= bounds.start && block.end <= bounds.end;
+        let within = |block: &&PlacedPane<Pane<K>>| block.start >= bounds.start && block.end <= bounds.end;
         let blocks = self.state.closed.iter().rev().filter(within);
         blocks.map(|block| block.pane.events()).sum()
     }
 
-    /// About how many bytes the panes take that have not closed.
     pub(crate) fn open_bytes(&self) -> u64 {
         let head = self.state.head.iter().map(|(_, block)| block);
         let open = head.chain(&self.state.waiting);
         open.map(|block| block.pane.bytes()).sum()
     }
 
-    /// The latest position, if there was an event.
-    pub(crate) fn newest(&self) -> Option<i64> {
-        self.latest()
-    }
-
-    /// Number of closed panes.
     pub fn panes(&self) -> usize {
         self.state.closed.len() + self.closing.len()
     }
 
-    /// About how much memory the panes take, in bytes.
     pub fn bytes(&self) -> u64 {
         let open = self.state.head.iter().map(|(_, block)| block).chain(&self.state.waiting);
         let open: u64 = open.map(|block| block.pane.bytes()).sum();

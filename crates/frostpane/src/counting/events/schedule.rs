@@ -11,22 +11,26 @@ use crate::mechanism::{Bounded, Draws};
 /// The view of a block that a schedule has: all of it public.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outline {
-    /// Its start.
     pub start: i64,
-    /// The first position after it.
     pub end: i64,
-    /// Its number of events.
     pub events: u64,
-    /// The level of its end.
     pub level: u8,
 }
 
-/// The outlines of closed panes, from the oldest to the newest.
 pub trait Outlines {
-    /// The number of them.
     fn count(&self) -> usize;
-    /// One of them.
     fn outline(&self, index: usize) -> Outline;
+}
+
+#[cfg(test)]
+impl Outlines for Vec<Outline> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn outline(&self, index: usize) -> Outline {
+        self[index]
+    }
 }
 
 /// Where panes end. A schedule sees outlines, and of the events only what a private mechanism tells it about
@@ -36,7 +40,6 @@ pub trait Outlines {
 pub enum Schedule {
     /// Panes of equal length: each ends at the next tick, and none are merged.
     Uniform,
-    /// Panes that are merged as they age.
     Exponential(Exponential),
     /// Panes that end where the norm has grown enough.
     Smooth(Smooth),
@@ -51,7 +54,6 @@ impl Schedule {
         }
     }
 
-    /// The level of the end of the block that has just been added to the levels.
     pub fn level(&mut self, levels: &mut LevelSketches, draws: &mut dyn Draws) -> Result<u8> {
         match self {
             Schedule::Uniform | Schedule::Exponential(_) => Ok(0),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::codec::{Reader, Writer, damaged};
+use crate::codec::{Reader, Writer, check, damaged};
 use crate::counting::events::levels::LevelSketches;
 use crate::counting::events::schedule::{Outline, Outlines};
 use crate::error::Result;
@@ -22,28 +22,20 @@ const FORESEEN: f64 = 0.35;
 /// The public numbers of a private smooth histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Histogram {
-    /// The unit of privacy.
     #[serde(skip)]
     pub unit: Unit,
-    /// Epsilon of all boundaries together.
     pub epsilon: Epsilon,
     /// The threshold of level 0: that of level `j` is `2^j` times as much.
     pub first_norm: u64,
     /// A window's start cuts through at most about `2^-fineness` of its norm.
     pub fineness: u32,
-    /// Levels, level 0 included.
     pub levels: usize,
-    /// The longest window, in events.
     pub window: u64,
-    /// Number of events between two questions of level 0.
     pub tick: u64,
-    /// A block of level 0 ends with so many events at the latest.
     pub longest_block: u64,
-    /// The most closed panes.
     pub panes: usize,
 }
 
-/// The private smooth histogram.
 #[derive(Debug)]
 pub struct Smooth {
     histogram: Histogram,
@@ -56,7 +48,6 @@ impl Smooth {
         Self { questions: (0..histogram.levels).map(|_| None).collect(), histogram }
     }
 
-    /// Asks the question of a level; after a yes, and at first, with a fresh threshold.
     fn ask(&mut self, level: usize, norm: impl Bounded, draws: &mut dyn Draws) -> Result<bool> {
         let question = match self.questions[level].take() {
             Some(question) => question,
@@ -92,9 +83,7 @@ impl Smooth {
             };
             from.maybe(load)
         })?;
-        if questions.len() != self.questions.len() {
-            return Err(damaged("there are fewer levels"));
-        }
+        check(questions.len() == self.questions.len(), "there are fewer levels")?;
         self.questions = questions;
         Ok(())
     }
@@ -130,13 +119,11 @@ impl Histogram {
         by_level + by_room
     }
 
-    /// The most blocks that the longest window can have.
     pub fn most_blocks(&self) -> u64 {
         let by_norm = self.window as f64 / ((1.0 - FORESEEN) * self.first_norm as f64);
         by_norm as u64 + self.window / self.longest_block + 2
     }
 
-    /// The most blocks that there can be for each pane.
     fn crowd(&self) -> f64 {
         self.most_blocks() as f64 / self.panes as f64
     }
@@ -145,7 +132,6 @@ impl Histogram {
         AboveThreshold::new(self.first_norm << level, self.sensitivity(level), self.epsilon, draws)
     }
 
-    /// Sensitivity of the norm of a level, in parts of what the level may spend.
     fn sensitivity(&self, level: usize) -> u32 {
         let norm = match level {
             0 => self.unit.norm(),
@@ -198,7 +184,6 @@ fn best_spared(panes: &[Outline], dissolved: &[bool]) -> Option<usize> {
 }
 
 impl Smooth {
-    /// Returns true if the open block, which has this norm, ends at this tick.
     pub fn ends(&mut self, block: Outline, norm: impl Bounded, draws: &mut dyn Draws) -> Result<bool> {
         if block.events < self.histogram.longest_block {
             return self.ask(0, norm, draws);
@@ -207,7 +192,6 @@ impl Smooth {
         Ok(true)
     }
 
-    /// The level of the end of the block that has just been added to the levels.
     pub fn level(&mut self, levels: &mut LevelSketches, draws: &mut dyn Draws) -> Result<u8> {
         let mut level = 0;
         while level < levels.levels() && self.ask(level + 1, levels.since(level + 1), draws)? {
@@ -217,7 +201,6 @@ impl Smooth {
         Ok(level as u8)
     }
 
-    /// Which runs of closed panes become one pane each, now that the latest position is `latest`.
     pub fn merges(&self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
         // A pane that is leaving the longest window stays as it is: merged again and again with what follows, it
         // would never leave, and grow longer than the window.
@@ -230,7 +213,6 @@ impl Smooth {
     }
 }
 
-/// The runs of panes whose boundaries are gone.
 fn runs(dissolved: &[bool]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for index in (0..dissolved.len()).filter(|index| dissolved[*index]) {
@@ -268,7 +250,6 @@ mod tests {
         taken: Vec<(usize, usize)>,
         next: usize,
         chance: f64,
-        /// Answers that are given in advance: only their chance is wanted.
         answers: Option<Vec<bool>>,
     }
 
@@ -281,7 +262,6 @@ mod tests {
             self.taken[self.next - 1].0
         }
 
-        /// Goes on to the next combination of choices, if there is one.
         fn advance(&mut self) -> bool {
             while let Some((choice, of)) = self.taken.pop() {
                 if choice + 1 < of {
@@ -327,8 +307,7 @@ mod tests {
         }
     }
 
-    /// Runs the code once for each combination of choices.
-    fn enumerate(answers: Option<&[bool]>, mut run: impl FnMut(Drawing, f64), of: Histogram) -> Vec<f64> {
+    fn enumerate(answers: Option<&[bool]>, mut run: impl FnMut(Drawing), of: Histogram) -> Vec<f64> {
         let choices = Arc::new(Mutex::new(Choices::default()));
         let mut chances = Vec::new();
         loop {
@@ -338,7 +317,7 @@ mod tests {
                 choices.chance = 1.0;
                 choices.answers = answers.map(<[bool]>::to_vec);
             }
-            run(Drawing::new(of, Box::new(Enumerated(choices.clone()))), 0.0);
+            run(Drawing::new(of, Box::new(Enumerated(choices.clone()))));
             let mut choices = choices.lock().unwrap();
             chances.push(choices.chance);
             if !choices.advance() {
@@ -347,7 +326,6 @@ mod tests {
         }
     }
 
-    /// A histogram, and where its noise comes from.
     struct Drawing {
         smooth: Smooth,
         draws: Box<dyn Draws + Send>,
@@ -395,7 +373,7 @@ mod tests {
     fn chance(histogram: Histogram, level: usize, blocks: &[Vec<u64>]) -> f64 {
         let answers: Vec<bool> =
             blocks.iter().flat_map(|block| (1..=block.len()).map(|i| i == block.len())).collect();
-        let run = |mut smooth: Drawing, _: f64| {
+        let run = |mut smooth: Drawing| {
             for value in blocks.iter().flatten() {
                 smooth.ask(level, Secret::new(*value)).unwrap();
             }
@@ -437,7 +415,7 @@ mod tests {
         let boundaries = |stream: [Option<u64>; 2]| {
             let mut outcomes = BTreeMap::<Vec<(i64, u8)>, f64>::new();
             let mut seen = Vec::new();
-            let run = |smooth: Drawing, _: f64| {
+            let run = |smooth: Drawing| {
                 let norms = LevelSketches::new(levels - 1, Dimensions { rows: 3, width: 4 }, 7);
                 let grid = Grid { length: 100, slide: 1, lateness: 0 };
                 let shape = PaneShape::new(100, 100, None, 7).unwrap();
@@ -473,7 +451,6 @@ mod tests {
         assert!(worst > 0.1 * epsilon, "{worst}: the test has no power");
     }
 
-    /// No noise, and no entropy at one of the draws.
     struct Failing {
         left: usize,
         thresholds: Arc<Mutex<usize>>,
@@ -728,18 +705,6 @@ mod tests {
         assert!(ends.iter().copied().eq(expected), "{ends:?}");
     }
 
-    struct Panes(Vec<Outline>);
-
-    impl Outlines for Panes {
-        fn count(&self) -> usize {
-            self.0.len()
-        }
-
-        fn outline(&self, index: usize) -> Outline {
-            self.0[index]
-        }
-    }
-
     /// Panes of ten positions and a window of 100: at 99 all are within, at 100 the first is leaving and is left alone, but
     /// counts.
     #[test]
@@ -750,11 +715,11 @@ mod tests {
             events,
             level: 0,
         });
-        let panes = Panes(panes.collect());
+        let panes: Vec<Outline> = panes.collect();
         let smooth = quiet(Histogram { panes: 3, ..histogram(1.0, 3) });
         assert_eq!(smooth.smooth.merges(&panes, 99), slice::from_ref(&(0..3)));
         assert_eq!(smooth.smooth.merges(&panes, 100), [1..3, 3..5]);
-        assert_eq!(smooth.smooth.merges(&Panes(Vec::new()), 100), []);
+        assert_eq!(smooth.smooth.merges(&Vec::<Outline>::new(), 100), []);
     }
 
     /// By the sum of events on both sides, and of equal sums the oldest.

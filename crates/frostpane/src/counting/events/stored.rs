@@ -2,17 +2,15 @@
 
 use std::ops::Range;
 
-use super::block::Block;
+use super::block::PlacedPane;
 use super::schedule::Schedule;
 use super::{State, Timeline};
-use crate::codec::{Reader, Writer, damaged};
+use crate::codec::{Reader, Writer, check, damaged};
 use crate::error::Result;
 use crate::key::Key;
 use crate::pane::{OpenPane, Pane};
 
-/// The order of what is waiting and closed, and all that is not a closed pane.
 impl<K: Key> Timeline<K> {
-    /// Writes everything but the closed panes, each of which is written by itself.
     pub(crate) fn save(&mut self, to: &mut Writer) {
         self.finish();
         let State { schedule, levels, head, waiting, closed, origin, fixed, late, grid: _, shape: _ } =
@@ -36,7 +34,6 @@ impl<K: Key> Timeline<K> {
         });
     }
 
-    /// Goes on from what was written; of the closed panes another says how they were written.
     pub(crate) fn load(
         &mut self,
         from: &mut Reader<'_>,
@@ -47,65 +44,43 @@ impl<K: Key> Timeline<K> {
         match (&mut self.state.levels, from.flag()?) {
             (Some(levels), true) => levels.load(from)?,
             (None, false) => {}
-            _ => {
-                return Err(damaged("levels are missing, or there are some that none was to have"));
-            }
+            _ => return Err(damaged("levels are missing, or there are some that none was to have")),
         }
         self.state.head = from.maybe(|from| {
             let latest = from.position()?;
             let block = load_open(from, shape)?;
-            match (block.start..block.end).contains(&latest) {
-                true => Ok((latest, block)),
-                false => Err(damaged("the latest event is in no pane")),
-            }
+            check((block.start..block.end).contains(&latest), "the latest event is in no pane")?;
+            Ok((latest, block))
         })?;
         self.state.waiting = from.each(|from| load_open(from, shape))?;
         self.state.closed = from.each(|from| {
             let bounds = from.range()?;
             let level = from.at_most(u8::MAX.into())? as u8;
             let bytes = pane(bounds.clone())?;
-            let mut reader = Reader::new(&bytes);
-            let pane = Pane::load(&mut reader, made_with)?;
-            reader.finish()?;
-            Ok(Block { level, ..Block::new(bounds.start, bounds.end, pane) })
+            let pane = Reader::read_all(&bytes, |from| Pane::load(from, made_with))?;
+            Ok(PlacedPane { level, ..PlacedPane::new(bounds.start, bounds.end, pane) })
         })?;
         self.state.origin = from.maybe(Reader::position)?.unwrap_or(i64::MAX);
         self.state.late = from.each(|from| Ok((from.position()?, from.count_of_pane()?)))?;
         self.check_order()
     }
 
-    /// Returns an error unless panes lie one after the other.
     fn check_order(&self) -> Result<()> {
         let closed = self.state.closed.iter().map(|block| block.start..block.end);
         let waiting = self.state.waiting.iter().map(|block| block.start..block.end);
         let head = self.state.head.iter().map(|(_, block)| block.start..block.end);
         let mut before = i64::MIN;
         for bounds in closed.chain(waiting).chain(head) {
-            if bounds.start < before || bounds.is_empty() {
-                return Err(damaged("panes overlap"));
-            }
+            check(bounds.start >= before && !bounds.is_empty(), "panes overlap")?;
             before = bounds.end;
         }
         Ok(())
     }
 
-    /// Returns true if no event can come any more before this position, because of those that have come.
-    pub(crate) fn has_closed_before(&self, position: i64) -> bool {
-        let waiting = self.state.waiting.front().map(|block| block.start);
-        let Some((latest, head)) = &self.state.head else {
-            return false;
-        };
-        let open = waiting.map_or(head.start, |waiting| waiting.min(head.start));
-        position <= open && position.saturating_add(self.state.grid.lateness) <= *latest
-    }
-
-    /// Puts a pane where there is none.
     pub(crate) fn put(&mut self, bounds: &Range<i64>, bytes: &[u8]) -> Result<()> {
-        let mut from = Reader::new(bytes);
-        let pane = Pane::load(&mut from, self.state.shape.parameters())?;
-        from.finish()?;
+        let pane = Reader::read_all(bytes, |from| Pane::load(from, self.state.shape.parameters()))?;
         let index = self.first_closed_from(bounds.start);
-        self.state.closed.insert(index, Block::new(bounds.start, bounds.end, pane));
+        self.state.closed.insert(index, PlacedPane::new(bounds.start, bounds.end, pane));
         self.state.origin = self.state.origin.min(bounds.start);
         Ok(())
     }
@@ -131,35 +106,32 @@ impl<K: Key> Timeline<K> {
         Ok(())
     }
 
-    /// Takes a closed pane out.
     pub(crate) fn remove(&mut self, bounds: &Range<i64>) {
         self.state.closed.retain(|block| block.start != bounds.start);
     }
 
-    /// Bounds of closed panes.
     pub(crate) fn closed(&self) -> impl Iterator<Item = Range<i64>> {
         self.state.closed.iter().map(|block| block.start..block.end)
     }
 
-    /// A closed pane, as bytes.
     pub(crate) fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>> {
         let block = self.state.closed.get(self.first_closed_from(bounds.start))?;
-        ((block.start, block.end) == (bounds.start, bounds.end)).then(|| {
-            let mut to = Writer::default();
-            block.pane.save(&mut to);
-            to.finish()
-        })
+        let is_there = (block.start..block.end) == *bounds;
+        is_there.then(|| Writer::written(|to| block.pane.save(to)))
     }
 }
 
-fn save_open<K: Key>(to: &mut Writer, block: &Block<OpenPane<K>>) {
+fn save_open<K: Key>(to: &mut Writer, block: &PlacedPane<OpenPane<K>>) {
     to.range(&(block.start..block.end));
     block.pane.save(to);
 }
 
-fn load_open<K: Key>(from: &mut Reader<'_>, shape: crate::pane::PaneShape) -> Result<Block<OpenPane<K>>> {
+fn load_open<K: Key>(
+    from: &mut Reader<'_>,
+    shape: crate::pane::PaneShape,
+) -> Result<PlacedPane<OpenPane<K>>> {
     let bounds = from.range()?;
-    Ok(Block::new(bounds.start, bounds.end, OpenPane::load(from, shape)?))
+    Ok(PlacedPane::new(bounds.start, bounds.end, OpenPane::load(from, shape)?))
 }
 
 impl Schedule {

@@ -9,7 +9,6 @@ use crate::spec::Unit;
 
 const CHARGE: Amount = Amount { epsilon: 1, delta: 0, rho: 0 };
 
-/// Charges a window: whether the pane that it begins within could pay, too. None if it could not be paid for.
 fn charge(timeline: &mut Timeline<u64>, ledger: &mut Ledger, length: i64, most: u32) -> Option<bool> {
     timeline.prepare_release().unwrap();
     let charge = Charge::from_amount(CHARGE);
@@ -23,12 +22,10 @@ fn no_charges() -> Ledger {
     Ledger::new(Account::default())
 }
 
-/// In how many releases a pane has been.
-fn releases<P>(ledger: &Ledger, block: &Block<P>) -> u64 {
+fn releases<P>(ledger: &Ledger, block: &PlacedPane<P>) -> u64 {
     ledger.account(block.start..block.end).amount().epsilon
 }
 
-/// What a window covers, at any price.
 fn cover(timeline: &mut Timeline<u64>, length: i64) -> Option<WindowView<'_, u64>> {
     timeline.prepare_release().unwrap();
     timeline.window(length, true)
@@ -51,7 +48,7 @@ fn no_two_histograms_answer_alike() {
             panes: 64,
         };
         let mut schedule = Schedule::Smooth(Smooth::new(histogram));
-        let block = Block::new(0, 1, ()).outline(1);
+        let block = PlacedPane::new(0, 1, ()).outline(1);
         let mut draws = timeline(10, 0).draws;
         let mut ends = || schedule.ends(block, Secret::new(1_000), &mut *draws).unwrap();
         (0..400).map(|_| ends()).collect()
@@ -66,11 +63,12 @@ fn no_two_histograms_answer_alike() {
 #[test]
 fn an_end_that_goes_leaves_its_level_to_the_next() {
     let shape = PaneShape::new(4, 8, None, 1).unwrap();
-    let block = |start: i64, level| Block {
+    let block = |start: i64, level| PlacedPane {
         level,
-        ..Block::new(start, start + 10, OpenPane::<u64>::new(shape).close())
+        ..PlacedPane::new(start, start + 10, OpenPane::<u64>::new(shape).close())
     };
-    let merged = Block::merge(vec![block(0, 3), block(10, 5), block(20, 0)], shape.parameters()).unwrap();
+    let merged =
+        PlacedPane::merge(vec![block(0, 3), block(10, 5), block(20, 0)], shape.parameters()).unwrap();
     assert_eq!((merged.start, merged.end, merged.level), (0, 30, 5));
 }
 
@@ -284,7 +282,6 @@ fn the_panes_of_a_window_lie_within_it() {
     assert_eq!(events(-5, 9), [1, 2, 3, 4, 5]);
 }
 
-/// One block that does not end, as a histogram may have.
 fn endless() -> Schedule {
     Schedule::Smooth(Smooth::new(Histogram {
         unit: Unit::Event,

@@ -10,7 +10,6 @@ use crate::key::Key;
 use crate::spec::window::Grid;
 
 impl<K: Key> Timeline<K> {
-    /// Closes what a release has to find closed.
     pub(crate) fn prepare_release(&mut self) -> Result<()> {
         self.finish();
         self.seal()
@@ -40,7 +39,6 @@ impl<K: Key> Timeline<K> {
         })
     }
 
-    /// The numbers of the slides that positions lie in.
     pub(crate) fn numbers_of(&self, positions: &Range<i64>) -> Range<i64> {
         let slide = self.state.grid.slide;
         positions.start.div_euclid(slide)..(positions.end - 1).div_euclid(slide) + 1
@@ -61,7 +59,6 @@ impl<K: Key> Timeline<K> {
         bounds.find(|bounds| bounds.start < since && bounds.end > since)
     }
 
-    /// Bounds of panes.
     fn bounds(&self) -> impl Iterator<Item = Range<i64>> {
         let head = self.state.head.iter().map(|(_, block)| block.start..block.end);
         let waiting = self.state.waiting.iter().map(|block| block.start..block.end);

@@ -9,8 +9,7 @@ use hashbrown::hash_table::Entry;
 use crate::key::{Footprint, Key};
 use crate::pane::Pane;
 
-/// Index of the sum of a key.
-type Place = u32;
+type SumIndex = u32;
 
 /// What a table takes for a key while it grows to twice its size: seven eighths of the old slots and as many of the new ones are in
 /// use, each with a byte of its own.
@@ -24,22 +23,21 @@ const ALLOCATION: u64 = 16;
 /// a window costs what changed since the one before it. Keys are looked up when they come; when they leave, it is known where
 /// they are. How many keys there are decides how long this takes, and nothing else: what does not fit is added up anew.
 pub(crate) struct WindowSums<K> {
-    places: HashTable<Place>,
+    places: HashTable<SumIndex>,
     /// Those of 0 are free.
     sums: Vec<(K, u64)>,
-    free: Vec<Place>,
+    free: Vec<SumIndex>,
     /// Indices of the keys of each pane, in its order; the first pane is the next to leave.
-    panes: VecDeque<Vec<Place>>,
+    panes: VecDeque<Vec<SumIndex>>,
     squares: u128,
     /// The positions that it stands for.
-    window: Range<i64>,
+    pub window: Range<i64>,
     most_bytes: u64,
     bytes_a_sum: u64,
     seed: u64,
 }
 
 impl<K: Key> WindowSums<K> {
-    /// Without panes, in so much memory.
     pub fn new(bytes: u64, key: &Footprint, seed: u64) -> Self {
         Self {
             places: HashTable::new(),
@@ -56,35 +54,19 @@ impl<K: Key> WindowSums<K> {
 
     fn bytes_a_sum(key: &Footprint) -> u64 {
         let (slots, of) = SLOTS_A_KEY;
-        let place = size_of::<Place>() as u64;
+        let place = size_of::<SumIndex>() as u64;
         let rooms = ROOMS_A_KEY * (size_of::<(K, u64)>() as u64 + place);
         (place + 1) * slots / of + rooms + key.packed + ALLOCATION
     }
 
-    /// The most memory for so many keys of all panes.
     pub fn most_bytes(keys: u64, key: &Footprint) -> u64 {
-        keys.saturating_mul(Self::bytes_a_sum(key) + size_of::<Place>() as u64)
-    }
-
-    /// Returns true if it stands for this window.
-    pub fn is_of(&self, window: &Range<i64>) -> bool {
-        self.window == *window
-    }
-
-    /// Its bounds.
-    pub fn window(&self) -> &Range<i64> {
-        &self.window
-    }
-
-    /// All panes of this window have been added, and no others.
-    pub fn set_window(&mut self, window: Range<i64>) {
-        self.window = window;
+        keys.saturating_mul(Self::bytes_a_sum(key) + size_of::<SumIndex>() as u64)
     }
 
     /// Adds a pane, after all others. Whether there was room for its keys: where there was not, this stands for nothing any more.
     pub fn add(&mut self, pane: &Pane<K>) -> bool {
         let others = self.panes.iter().map(Vec::len).sum::<usize>() + pane.counts().len();
-        let room = self.most_bytes.saturating_sub((others * size_of::<Place>()) as u64);
+        let room = self.most_bytes.saturating_sub((others * size_of::<SumIndex>()) as u64);
         let most_keys = room / self.bytes_a_sum;
         let mut places = Vec::with_capacity(pane.counts().len());
         for (key, count) in pane.counts().iter() {
@@ -101,17 +83,16 @@ impl<K: Key> WindowSums<K> {
         true
     }
 
-    /// Index of the sum of a key, which is 0 if it is new.
     #[inline]
-    fn place(&mut self, key: K::Ref<'_>) -> Place {
+    fn place(&mut self, key: K::Ref<'_>) -> SumIndex {
         let (sums, seed) = (&mut self.sums, self.seed);
-        let rehash = |place: &Place| K::hash(sums[*place as usize].0.borrowed(), seed);
-        let is_same = |place: &Place| sums[*place as usize].0.is(key);
+        let rehash = |place: &SumIndex| K::hash(sums[*place as usize].0.borrowed(), seed);
+        let is_same = |place: &SumIndex| sums[*place as usize].0.is(key);
         match self.places.entry(K::hash(key, seed), is_same, rehash) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
                 let new = (K::owned(key), 0);
-                let place = self.free.pop().unwrap_or(sums.len() as Place);
+                let place = self.free.pop().unwrap_or(sums.len() as SumIndex);
                 match sums.get_mut(place as usize) {
                     Some(free) => *free = new,
                     None => sums.push(new),
@@ -122,7 +103,6 @@ impl<K: Key> WindowSums<K> {
         }
     }
 
-    /// Takes the pane away that was added before all others.
     pub fn take_away(&mut self, pane: &Pane<K>) {
         let places = self.panes.pop_front().unwrap_or_default();
         debug_assert_eq!(places.len(), pane.counts().len());
@@ -140,21 +120,18 @@ impl<K: Key> WindowSums<K> {
         }
     }
 
-    /// Every key with its sum.
     pub fn iter(&self) -> impl Iterator<Item = (K::Ref<'_>, u64)> {
         let sums = self.sums.iter().filter(|(_, sum)| *sum > 0);
         sums.map(|(key, sum)| (key.borrowed(), *sum))
     }
 
-    /// The sum of all squared sums.
     pub fn squares(&self) -> u128 {
         self.squares
     }
 
-    /// About how many bytes it takes.
     pub fn bytes(&self) -> u64 {
         let places: usize = self.panes.iter().map(Vec::len).sum();
-        self.sums.len() as u64 * self.bytes_a_sum + (places * size_of::<Place>()) as u64
+        self.sums.len() as u64 * self.bytes_a_sum + (places * size_of::<SumIndex>()) as u64
     }
 }
 
@@ -168,7 +145,6 @@ mod tests {
 
     const PANES: usize = 5;
 
-    /// Forty events of keys that come and go, some of them back.
     fn pane(number: u64) -> Pane<u64> {
         let mut open = OpenPane::new(PaneShape::new(100, 0, None, 1).unwrap());
         (0..40).for_each(|event| open.update(Some(number / 3 + mix(number * 40 + event) % 20)));

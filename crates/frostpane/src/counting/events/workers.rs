@@ -11,14 +11,12 @@ use crate::pane::{Closer, OpenPane, Pane};
 /// Blocks that wait for each thread, so that none is idle while another block fills.
 const WAITING: usize = 2;
 
-/// A block to be closed, with its number.
-type Job<K> = (u64, OpenPane<K>);
-/// A pane with the number of its block, and the block without its events.
+type ClosingJob<K> = (u64, OpenPane<K>);
 type Done<K> = (u64, Pane<K>, OpenPane<K>);
 
 /// Threads that close panes. What a pane becomes does not depend on who closes it.
 pub struct Workers<K> {
-    jobs: Option<SyncSender<Job<K>>>,
+    jobs: Option<SyncSender<ClosingJob<K>>>,
     done: Receiver<Done<K>>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -52,12 +50,10 @@ impl<K: Key> Workers<K> {
         }
     }
 
-    /// A pane that is done, if there is one.
     pub fn done(&self) -> Option<Done<K>> {
         self.done.try_recv().ok()
     }
 
-    /// The next pane that is done.
     pub fn next(&self) -> Done<K> {
         self.done.recv().expect("a thread that closes panes ended early")
     }
@@ -73,7 +69,7 @@ impl<K> Drop for Workers<K> {
     }
 }
 
-fn work<K: Key>(waiting: &Mutex<Receiver<Job<K>>>, done: &Sender<Done<K>>) {
+fn work<K: Key>(waiting: &Mutex<Receiver<ClosingJob<K>>>, done: &Sender<Done<K>>) {
     let mut closer = Closer::default();
     loop {
         let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();

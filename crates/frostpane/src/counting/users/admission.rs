@@ -8,7 +8,7 @@ use super::contributions::{Candidate, Contribution, Contributions, LOGS, Rule, U
 use super::counts::Counts;
 use super::key_interner::KeyInterner;
 use super::log::{self, KeyRef, Logs};
-use super::spill::{SpillFile, no_room};
+use super::spill::{SpillFile, check_room};
 use crate::error::{Error, Result};
 use crate::fault::{Fault, Mutant};
 use crate::key::Key;
@@ -17,7 +17,6 @@ use crate::spec::Bounds;
 /// Bytes of an entry, about.
 const AN_ENTRY: usize = 16;
 
-/// The logs that are left, here and on disk.
 pub struct StoredLogs<'a, K>(Mutex<RemainingLogs<'a, K>>);
 
 struct RemainingLogs<'a, K> {
@@ -38,7 +37,6 @@ impl<'a, K> StoredLogs<'a, K> {
 }
 
 impl<K: Key> RemainingLogs<'_, K> {
-    /// A log that nobody has had, and what is here of it.
     fn take(&mut self) -> Option<(usize, Vec<Vec<u8>>)> {
         let holds_some = |log: &usize| !self.logs.is_empty(*log) || self.on_disk.length(*log) > 0;
         let log = (self.next..LOGS).find(holds_some)?;
@@ -47,15 +45,13 @@ impl<K: Key> RemainingLogs<'_, K> {
     }
 }
 
-/// Keys and their numbers.
-pub trait KeyNumbers<K: Key> {
+pub trait KeyNumbering<K: Key> {
     /// The number of a key; nothing if it is nobody's.
     fn number(&mut self, logged: &KeyRef<'_, K>) -> Option<u32>;
     fn names(&self) -> &KeyInterner<K>;
 }
 
-/// Gives numbers to keys that have none.
-impl<K: Key> KeyNumbers<K> for &mut KeyInterner<K> {
+impl<K: Key> KeyNumbering<K> for &mut KeyInterner<K> {
     #[inline]
     fn number(&mut self, logged: &KeyRef<'_, K>) -> Option<u32> {
         logged.number(self)
@@ -66,8 +62,7 @@ impl<K: Key> KeyNumbers<K> for &mut KeyInterner<K> {
     }
 }
 
-/// All keys have a number.
-impl<K: Key> KeyNumbers<K> for &KeyInterner<K> {
+impl<K: Key> KeyNumbering<K> for &KeyInterner<K> {
     #[inline]
     fn number(&mut self, logged: &KeyRef<'_, K>) -> Option<u32> {
         logged.known_number(self)
@@ -90,11 +85,10 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Counts what is left, in so many panes.
     pub fn count<K: Key>(
         self,
         stored: &StoredLogs<'_, K>,
-        mut names: impl KeyNumbers<K>,
+        mut names: impl KeyNumbering<K>,
         panes: usize,
         pane_of: impl Fn(u32) -> usize,
     ) -> Result<Counts> {
@@ -105,7 +99,7 @@ impl Admission {
                 let mut left = stored.left();
                 let taken = left.take();
                 let on_disk = |log| left.on_disk.length(log);
-                (taken.map(|(log, blocks)| (log, blocks, on_disk(log))), left.on_disk.runs())
+                (taken.map(|(log, blocks)| (log, blocks, on_disk(log))), left.on_disk.runs.len())
             };
             let Some((log, blocks, on_disk)) = taken else {
                 return Ok(counts);
@@ -118,9 +112,7 @@ impl Admission {
                 stored.left().on_disk.read(run, log, &mut packed)?;
                 self.offer_all(&mut part, &mut names, &packed)?;
             }
-            if names.names().is_full {
-                return Err(no_room());
-            }
+            check_room(names.names().is_full)?;
             self.settle(&part, names.names(), |period, key, times| {
                 counts.add(pane_of(period), key, times);
             });
@@ -146,11 +138,10 @@ impl Admission {
         })
     }
 
-    /// Offers entries of a log.
     pub fn offer_all<K: Key>(
         self,
         part: &mut UserTable,
-        names: &mut impl KeyNumbers<K>,
+        names: &mut impl KeyNumbering<K>,
         mut entries: &[u8],
     ) -> Result<()> {
         while !entries.is_empty() {
@@ -164,13 +155,9 @@ impl Admission {
             };
             part.offer(self.rule, names.names(), &offer);
         }
-        match part.is_full() {
-            true => Err(no_room()),
-            false => Ok(()),
-        }
+        check_room(part.is_full())
     }
 
-    /// Visits what counts of the users of a log.
     fn settle<K: Key>(self, part: &UserTable, names: &KeyInterner<K>, mut count: impl FnMut(u32, u32, u32)) {
         if !self.calendar.splits_epochs() || self.fault.is(Mutant::SecondMap) {
             return part.for_each_key(count);

@@ -33,7 +33,6 @@ pub struct BatchBounder<K: Key> {
     fault: Fault,
 }
 
-/// Says of each event what it offers, by that event alone.
 struct CandidateFilter<K: Key> {
     filter: EventFilter<K>,
     rule: Rule,
@@ -42,10 +41,9 @@ struct CandidateFilter<K: Key> {
 }
 
 /// The time of an event, its user and its key.
-type RawEvent<'a, K> = (i64, Option<&'a [u8]>, Option<<K as Key>::Ref<'a>>);
+type OfferedEvent<'a, K> = (i64, Option<&'a [u8]>, Option<<K as Key>::Ref<'a>>);
 
 impl<K: Key> BatchBounder<K> {
-    /// For these periods, in so much memory.
     pub fn new(
         keys: Keys<K>,
         bounds: Bounds,
@@ -69,7 +67,6 @@ impl<K: Key> BatchBounder<K> {
         }
     }
 
-    /// One event.
     pub fn push<'a>(&mut self, time: i64, user: Option<&'a [u8]>, key: Option<K::Ref<'a>>) -> Result<()> {
         match self.candidates.offer((time, user, key)) {
             Some(offer) => self.log.take(&mut [offer]),
@@ -77,8 +74,7 @@ impl<K: Key> BatchBounder<K> {
         }
     }
 
-    /// Many events, on two threads if that pays.
-    pub fn extend<'a>(&mut self, events: impl Iterator<Item = RawEvent<'a, K>>) -> Result<()> {
+    pub fn extend<'a>(&mut self, events: impl Iterator<Item = OfferedEvent<'a, K>>) -> Result<()> {
         let are_many = events.size_hint().1.is_some_and(|most| most >= MANY);
         match are_many && thread::available_parallelism().is_ok_and(|threads| threads > NonZeroUsize::MIN) {
             true => self.extend_on_two_threads(events),
@@ -86,7 +82,7 @@ impl<K: Key> BatchBounder<K> {
         }
     }
 
-    fn extend_on_one<'a>(&mut self, mut events: impl Iterator<Item = RawEvent<'a, K>>) -> Result<()> {
+    fn extend_on_one<'a>(&mut self, mut events: impl Iterator<Item = OfferedEvent<'a, K>>) -> Result<()> {
         let mut chunk = Vec::new();
         while self.candidates.fill(&mut chunk, &mut events) {
             self.log.take(&mut chunk)?;
@@ -95,7 +91,10 @@ impl<K: Key> BatchBounder<K> {
     }
 
     /// One thread looks at events while the other writes down those before them, in the same order.
-    fn extend_on_two_threads<'a>(&mut self, mut events: impl Iterator<Item = RawEvent<'a, K>>) -> Result<()> {
+    fn extend_on_two_threads<'a>(
+        &mut self,
+        mut events: impl Iterator<Item = OfferedEvent<'a, K>>,
+    ) -> Result<()> {
         let (to_log, written) = sync_channel(WAITING);
         let (done, blank) = sync_channel(2 * WAITING);
         let (candidates, log) = (&mut self.candidates, &mut self.log);
@@ -126,23 +125,20 @@ impl<K: Key> BatchBounder<K> {
         Ok((counts.close(&self.log.names, made_with, broken), tally))
     }
 
-    /// Tally of events, for the operator alone.
     pub fn tally(&self) -> &Tally {
         &self.candidates.filter.tally
     }
 
-    /// About how many bytes users take.
     pub fn bytes(&self) -> u64 {
         self.log.bytes()
     }
 }
 
 impl<K: Key> CandidateFilter<K> {
-    /// Fills a chunk with what the next events offer. Whether there were any.
     fn fill<'a>(
         &mut self,
         chunk: &mut Vec<FilteredEvent<'a, K>>,
-        events: &mut impl Iterator<Item = RawEvent<'a, K>>,
+        events: &mut impl Iterator<Item = OfferedEvent<'a, K>>,
     ) -> bool {
         chunk.clear();
         let Some(first) = events.next() else { return false };
@@ -153,7 +149,7 @@ impl<K: Key> CandidateFilter<K> {
 
     /// The contribution of an event, if it may count.
     #[inline]
-    fn offer<'a>(&mut self, (time, user, key): RawEvent<'a, K>) -> Option<FilteredEvent<'a, K>> {
+    fn offer<'a>(&mut self, (time, user, key): OfferedEvent<'a, K>) -> Option<FilteredEvent<'a, K>> {
         let (user, key) = self.filter.admits(user, key)?;
         let period = self.calendar.period_at(time);
         if !self.periods.contains(&period) {
@@ -173,7 +169,6 @@ impl<K: Key> CandidateFilter<K> {
     }
 }
 
-/// Writes down what comes, and gives the chunk back.
 fn write_all<'a, K: Key>(
     log: &mut ContributionLog<K>,
     written: &Receiver<Vec<FilteredEvent<'a, K>>>,
@@ -198,10 +193,8 @@ mod tests {
 
     const PERIODS: i64 = 4;
 
-    /// When, who and what.
     type Event = (i64, Vec<u8>, Vec<u8>);
 
-    /// So many users, who come back now and then.
     fn crowd(events: u64, users: u64) -> Vec<Event> {
         let event = |number: u64| {
             let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
@@ -223,7 +216,6 @@ mod tests {
         bounder.extend(events.map(|(time, user, key)| (*time, Some(user.as_slice()), Some(key.as_slice()))))
     }
 
-    /// Of each pane the keys with their counts, and what was beyond the bounds.
     fn counts(mut bounder: BatchBounder<Bytes>) -> (Vec<Vec<(Bytes, u64)>>, u64) {
         let made_with = PaneShape::new(u32::MAX, 0, None, 7).unwrap().parameters();
         let (panes, tally) = bounder.close(PERIODS as usize, |period| period as usize, made_with).unwrap();
@@ -257,7 +249,7 @@ mod tests {
                         false => fill(&mut on_disk, events.iter()).unwrap(),
                     }
                     let helps = users == 700 && memory > 3_000_000;
-                    assert_eq!(on_disk.log.on_disk.runs() == 0, helps, "{users} users, {memory} bytes");
+                    assert_eq!(on_disk.log.on_disk.runs.is_empty(), helps, "{users} users, {memory} bytes");
                     assert_eq!(on_disk.log.names_keys, memory > 1_000);
                     assert!(on_disk.bytes() < memory + 1_200_000);
                     assert!(counts(on_disk) == expected, "{users} users, {memory} bytes");

@@ -38,17 +38,14 @@ impl Calendar {
         Self::new(bounds, bounds.epoch.as_micros() as i64)
     }
 
-    /// Length of an epoch, in microseconds.
     pub fn length_of_epoch(&self) -> i64 {
         self.period * self.an_epoch
     }
 
-    /// Number of epochs in so many microseconds.
     pub fn epochs_in(&self, length: i64) -> i64 {
         length / (self.period * self.an_epoch)
     }
 
-    /// The panes between two moments, at which panes begin.
     pub fn panes_between(&self, from: i64, until: i64) -> Result<Range<i64>> {
         for moment in [from, until] {
             if (moment - self.offset).rem_euclid(self.period * self.a_pane) != 0 {
@@ -80,7 +77,6 @@ impl Calendar {
         Ok(panes)
     }
 
-    /// Start of a period.
     pub fn start_of(&self, period: i64) -> i64 {
         period * self.period + self.offset
     }
@@ -90,28 +86,27 @@ impl Calendar {
         self.offset
     }
 
-    /// The period of a moment.
     #[inline]
     pub fn period_at(&self, time: i64) -> i64 {
         time.saturating_sub(self.offset).div_euclid(self.period)
     }
 
-    /// The epoch of a period.
     pub fn epoch_of(&self, period: i64) -> i64 {
         period.div_euclid(self.an_epoch)
     }
 
-    /// The pane of a period.
     pub fn pane_of(&self, period: i64) -> i64 {
         period.div_euclid(self.a_pane)
     }
 
-    /// The periods of a pane.
+    pub fn pane_at(&self, time: i64) -> i64 {
+        self.pane_of(self.period_at(time))
+    }
+
     pub fn periods_of(&self, pane: i64) -> Range<i64> {
         pane * self.a_pane..(pane + 1) * self.a_pane
     }
 
-    /// The first period of the epoch that a period is in.
     fn start_of_epoch(&self, period: i64) -> i64 {
         self.epoch_of(period) * self.an_epoch
     }
@@ -127,7 +122,6 @@ impl Calendar {
         }
     }
 
-    /// Returns true if a period is the last of its epoch.
     pub fn ends_epoch(&self, period: i64) -> bool {
         self.epoch_of(period + 1) != self.epoch_of(period)
     }

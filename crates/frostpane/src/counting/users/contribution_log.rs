@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::admission::{Admission, StoredLogs, begin};
-use super::contributions::{LOGS, Place, UserTable};
+use super::contributions::{LOGS, UserPlace, UserTable};
 use super::counts::Counts;
 use super::key_interner::{KeyInterner, Nearby};
 use super::log::{Entry, KeyRef, Logs};
-use super::spill::{SpillFactory, SpillFile, no_room};
+use super::spill::{SpillFactory, SpillFile, check_room, no_room};
 use crate::error::Result;
 use crate::key::Key;
 
@@ -33,25 +33,22 @@ pub struct ContributionLog<K: Key> {
     most_bytes: u64,
     /// True if events that take too much memory are bounded before anything goes to disk.
     bounds_early: bool,
-    /// Number of events since the memory was last measured.
     not_looked: u64,
     /// True if there was no room for some of them: then nothing is made of the others.
     is_full: bool,
 }
 
-/// An event that may count.
 pub struct FilteredEvent<'a, K: Key> {
     pub user: &'a [u8],
     pub key: K::Ref<'a>,
     /// Slot at which its number may be.
     pub nearby: Nearby,
     pub number: Option<u32>,
-    pub place: Place,
+    pub place: UserPlace,
     pub period: u32,
 }
 
 impl<K: Key> ContributionLog<K> {
-    /// With so much memory.
     pub fn new(settling: Admission, (most_bytes, scratch): (u64, Option<SpillFactory>)) -> Self {
         Self {
             settling,
@@ -67,7 +64,6 @@ impl<K: Key> ContributionLog<K> {
         }
     }
 
-    /// Writes events down.
     pub fn take(&mut self, offers: &mut [FilteredEvent<'_, K>]) -> Result<()> {
         for some in offers.chunks_mut(TOGETHER) {
             // Step by step, because a short step has many waits for the memory at once.
@@ -84,7 +80,6 @@ impl<K: Key> ContributionLog<K> {
         Ok(())
     }
 
-    /// Finds the number of the key, and gives it one if all keys have one.
     #[inline]
     fn number(&mut self, offer: &mut FilteredEvent<'_, K>) {
         offer.number = match self.names_keys {
@@ -93,7 +88,6 @@ impl<K: Key> ContributionLog<K> {
         };
     }
 
-    /// Writes down what an event offers.
     #[inline]
     fn write(&mut self, offer: &FilteredEvent<'_, K>) {
         let entry = Entry {
@@ -105,11 +99,10 @@ impl<K: Key> ContributionLog<K> {
         self.logs.push(offer.place.log(), &entry);
     }
 
-    /// Has users go to disk if they take more than they may.
     #[cold]
     fn make_room(&mut self) -> Result<()> {
         self.not_looked = 0;
-        self.check_numbers()?;
+        check_room(self.names.is_full)?;
         let names = self.names.bytes();
         self.names_keys &= names <= self.most_bytes / 4;
         // What counting takes when all has come.
@@ -160,18 +153,16 @@ impl<K: Key> ContributionLog<K> {
                 logs.push(log, &entry);
             });
             after += self.logs.length(log);
-            self.check_numbers()?;
+            check_room(self.names.is_full)?;
         }
         Ok(after <= before / 2)
     }
 
     /// All events have come: what counts of them in so many panes, of which `pane_of` says which a period is in.
     pub fn count(&mut self, panes: usize, pane_of: impl Fn(u32) -> usize + Sync) -> Result<Counts> {
-        if self.is_full {
-            return Err(no_room());
-        }
+        check_room(self.is_full)?;
         self.logs.keep_none();
-        let is_much = self.logs.bytes() >= MUCH || self.on_disk.runs() > 0;
+        let is_much = self.logs.bytes() >= MUCH || !self.on_disk.runs.is_empty();
         // Counts of two threads take twice the room.
         let has_room = Counts::bytes(panes, self.names.len()) <= self.most_bytes / 16;
         let stored = StoredLogs::new(&mut self.logs, &mut self.on_disk);
@@ -181,15 +172,6 @@ impl<K: Key> ContributionLog<K> {
         }
     }
 
-    /// Returns an error unless every key has a number.
-    fn check_numbers(&self) -> Result<()> {
-        match self.names.is_full {
-            true => Err(no_room()),
-            false => Ok(()),
-        }
-    }
-
-    /// About how many bytes users take.
     pub fn bytes(&self) -> u64 {
         self.logs.bytes() + self.names.bytes()
     }

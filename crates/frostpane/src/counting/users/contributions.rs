@@ -25,7 +25,6 @@ const NONE: u32 = u32::MAX;
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Assumed length of an id, where none is known.
 const USUAL_ID: u64 = 16;
-/// Slots of a part at first.
 const FEWEST: usize = 16;
 /// And at the most, for users that are only expected.
 const MOST_AT_FIRST: usize = 1 << 15;
@@ -50,7 +49,7 @@ pub struct Rule {
 /// Some of the users: a table that is looked through from the place on that a hash says.
 #[derive(Debug, Default)]
 pub struct UserTable {
-    slots: Vec<Slot>,
+    slots: Vec<UserSlot>,
     taken: usize,
     /// Keys after the first of each user.
     more: Vec<KeyTimes>,
@@ -59,9 +58,8 @@ pub struct UserTable {
     is_full: bool,
 }
 
-/// One user in one period, with the first key.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct UserSlot {
     tag: u32,
     period: u32,
     /// Where the id begins; [`NONE`] in a slot that is free.
@@ -69,7 +67,6 @@ struct Slot {
     first: KeyTimes,
 }
 
-/// A key that may count.
 #[derive(Clone, Copy, Debug)]
 struct KeyTimes {
     key: u32,
@@ -77,35 +74,33 @@ struct KeyTimes {
     next: u32,
 }
 
-const FREE: Slot = Slot { tag: 0, period: 0, id: NONE, first: NO_KEY };
+const FREE: UserSlot = UserSlot { tag: 0, period: 0, id: NONE, first: NO_KEY };
 const NO_KEY: KeyTimes = KeyTimes { key: NONE, times: 0, next: NONE };
 
 /// About how many bytes a user takes in a period, with as many keys as may count: tables are half full at the least.
 pub const fn bytes_of_one(per_user: u32) -> u64 {
-    let own = size_of::<Slot>() as u64 + 1 + USUAL_ID;
+    let own = size_of::<UserSlot>() as u64 + 1 + USUAL_ID;
     let more = (per_user as u64).saturating_sub(1).saturating_mul(size_of::<KeyTimes>() as u64);
     own.saturating_add(more).saturating_mul(2)
 }
 
 /// The place at which a user in a period is looked up.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct UserPlace {
     hash: u64,
     period: u32,
 }
 
-impl Place {
+impl UserPlace {
     fn part(self) -> usize {
         (self.hash >> PART_SHIFT) as usize
     }
 
-    /// The log that the user is in.
     #[inline]
     pub fn log(self) -> usize {
         (self.hash >> LOG_SHIFT) as usize
     }
 
-    /// From the bits that choosing a part leaves.
     fn tag(self) -> u32 {
         mix(self.hash.wrapping_add(u64::from(self.period).wrapping_mul(SPREAD))) as u32
     }
@@ -116,7 +111,6 @@ impl Place {
 struct Preference(u64);
 
 impl Preference {
-    /// Rank of a key with this hash: the lower, the sooner it is taken.
     #[inline]
     fn rank(self, hash: u64) -> u64 {
         mix(self.0 ^ hash.rotate_left(32))
@@ -144,19 +138,16 @@ impl Rule {
         Self { per_user: bounds.per_user, per_key: bounds.per_key, seed }
     }
 
-    /// The place at which a user is looked up in a period.
     #[inline]
-    pub fn place(self, user: &[u8], period: u32) -> Place {
+    pub fn place(self, user: &[u8], period: u32) -> UserPlace {
         let hash = xxh3_64_with_seed(user, self.seed);
-        Place { hash, period }
+        UserPlace { hash, period }
     }
 
-    /// Numbers for keys, none so far.
     pub fn names<K: Key>(self) -> KeyInterner<K> {
         KeyInterner::new(self.seed_of_keys())
     }
 
-    /// A key that is not looked up yet.
     #[inline]
     pub fn nearby<K: Key>(self, key: K::Ref<'_>) -> Nearby {
         Nearby::hashed(K::hash(key, self.seed_of_keys()))
@@ -167,42 +158,39 @@ impl Rule {
         mix(self.seed ^ 1)
     }
 
-    fn preference(self, place: Place, epoch: i64) -> Preference {
+    fn preference(self, place: UserPlace, epoch: i64) -> Preference {
         Preference(mix(place.hash ^ mix(epoch as u64 ^ self.seed)))
     }
 }
 
 impl<K: Key> Contributions<K> {
-    /// None so far.
     pub fn new(bounds: &Bounds, seed: u64) -> Self {
         let rule = Rule::new(bounds, seed);
         Self { rule, names: rule.names(), parts: (0..PARTS).map(|_| UserTable::default()).collect() }
     }
 
-    /// The place at which a user is looked up in a period.
     #[inline]
-    pub fn place(&self, user: &[u8], period: u32) -> Place {
+    pub fn place(&self, user: &[u8], period: u32) -> UserPlace {
         self.rule.place(user, period)
     }
 
     /// A user came to a key in a period of an epoch, so often. Of all keys that come those are kept, in whatever order they come, that
     /// are first in the user's order of preference.
     #[inline]
-    pub fn offer(&mut self, user: &[u8], place: Place, epoch: i64, key: K::Ref<'_>, times: u32) {
+    pub fn offer(&mut self, user: &[u8], place: UserPlace, epoch: i64, key: K::Ref<'_>, times: u32) {
         let key = self.names.number(key);
         self.offer_number(user, place, epoch, key, times);
     }
 
-    /// The same with the number of the key.
     #[inline]
-    pub fn offer_number(&mut self, user: &[u8], place: Place, epoch: i64, key: u32, times: u32) {
+    pub fn offer_number(&mut self, user: &[u8], place: UserPlace, epoch: i64, key: u32, times: u32) {
         let offer = Candidate { user, place, epoch, key, times };
         self.parts[place.part()].offer(self.rule, &self.names, &offer);
     }
 
     /// Takes a key of a user for good, if they have named fewer than they may, and as often as it may still count. How often that
     /// is.
-    pub fn admit(&mut self, user: &[u8], place: Place, key: K::Ref<'_>, times: u32) -> u32 {
+    pub fn admit(&mut self, user: &[u8], place: UserPlace, key: K::Ref<'_>, times: u32) -> u32 {
         let key = self.names.number(key);
         let part = &mut self.parts[place.part()];
         let slot = part.slot(user, place);
@@ -221,7 +209,7 @@ impl<K: Key> Contributions<K> {
     }
 
     /// Breaks it: a key that comes later may take the place of one that has been counted.
-    pub fn revise(&mut self, user: &[u8], place: Place, epoch: i64, key: K::Ref<'_>, times: u32) -> u32 {
+    pub fn revise(&mut self, user: &[u8], place: UserPlace, epoch: i64, key: K::Ref<'_>, times: u32) -> u32 {
         let number = self.names.number(key);
         let part = &mut self.parts[place.part()];
         let slot = part.slot(user, place);
@@ -247,7 +235,6 @@ impl<K: Key> Contributions<K> {
         self.parts.iter().for_each(|part| part.for_each_entry(&mut visit));
     }
 
-    /// The same of the users of a log: user, key and how often.
     pub fn for_each_of_log(&self, log: usize, mut visit: impl FnMut(&[u8], u32, u32)) {
         self.parts[log / (LOGS / PARTS)].for_each_entry(|user, period, key, times| {
             if self.place(user, period).log() == log {
@@ -262,16 +249,14 @@ impl<K: Key> Contributions<K> {
         self.names.is_full || self.parts.iter().any(|part| part.is_full)
     }
 
-    /// About how many bytes all of it takes.
     pub fn bytes(&self) -> u64 {
         self.names.bytes() + self.parts.iter().map(UserTable::bytes).sum::<u64>()
     }
 }
 
-/// A user came to the key with a number, in a period of an epoch, so often.
 pub struct Candidate<'a> {
     pub user: &'a [u8],
-    pub place: Place,
+    pub place: UserPlace,
     pub epoch: i64,
     pub key: u32,
     pub times: u32,
@@ -340,7 +325,6 @@ impl UserTable {
         }
     }
 
-    /// Visits everything that may count, with whom it is of, in no order.
     pub fn for_each_entry(&self, mut visit: impl FnMut(&[u8], u32, u32, u32)) {
         for (index, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.id != NONE) {
             let user = id_at(&self.ids, slot.id);
@@ -348,7 +332,6 @@ impl UserTable {
         }
     }
 
-    /// Visits everything that may count, periods in their order.
     pub fn for_each<K: Key>(
         &self,
         rule: Rule,
@@ -361,7 +344,7 @@ impl UserTable {
         order.sort_by_key(|slot| self.slots[*slot as usize].period);
         let mut keys = Vec::new();
         for slot in order {
-            let Slot { period, id, .. } = self.slots[slot as usize];
+            let UserSlot { period, id, .. } = self.slots[slot as usize];
             let user = id_at(&self.ids, id);
             keys.clear();
             keys.extend(self.keys(slot as usize).map(|named| (named.key, named.times)));
@@ -373,14 +356,12 @@ impl UserTable {
         }
     }
 
-    /// Returns true if something came that there is no number for any more: then all of this is worth nothing.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// The slot of a user and period, which is made if there is none.
     #[inline]
-    fn slot(&mut self, user: &[u8], place: Place) -> usize {
+    fn slot(&mut self, user: &[u8], place: UserPlace) -> usize {
         if self.taken * 4 >= self.slots.len() * 3 {
             self.grow();
         }
@@ -403,7 +384,7 @@ impl UserTable {
             self.is_full = true;
             return 0;
         };
-        self.slots[at] = Slot { tag, period: place.period, id, first: NO_KEY };
+        self.slots[at] = UserSlot { tag, period: place.period, id, first: NO_KEY };
         self.taken += 1;
         pack_number(user.len() as u64, &mut self.ids);
         self.ids.extend_from_slice(user);
@@ -423,13 +404,11 @@ impl UserTable {
         }
     }
 
-    /// The keys of a slot.
     fn keys(&self, slot: usize) -> impl Iterator<Item = &KeyTimes> {
         let first = Some(&self.slots[slot].first).filter(|named| named.key != NONE);
         std::iter::successors(first, |named| self.more.get(named.next as usize))
     }
 
-    /// A key of a slot.
     fn find(&mut self, slot: usize, key: u32) -> Option<&mut KeyTimes> {
         let first = self.slots[slot].first;
         if first.key == key {
@@ -445,7 +424,6 @@ impl UserTable {
         None
     }
 
-    /// One more key of a slot that has one.
     fn push(&mut self, slot: usize, key: u32, times: u32) {
         let Some(place) = numbered(self.more.len()) else {
             self.is_full = true;
@@ -457,7 +435,7 @@ impl UserTable {
     }
 
     fn bytes(&self) -> u64 {
-        (self.slots.capacity() * size_of::<Slot>()
+        (self.slots.capacity() * size_of::<UserSlot>()
             + self.more.capacity() * size_of::<KeyTimes>()
             + self.ids.capacity()) as u64
     }
@@ -468,13 +446,11 @@ pub fn numbered(place: usize) -> Option<u32> {
     u32::try_from(place).ok().filter(|number| *number != NONE)
 }
 
-/// Where a tag is looked for first, in a table of this size.
 #[inline]
 fn start(tag: u32, size: usize) -> usize {
     ((u64::from(tag) * size as u64) >> 32) as usize
 }
 
-/// The id that begins here.
 #[inline]
 fn id_at(ids: &[u8], start: u32) -> &[u8] {
     let mut rest = &ids[start as usize..];
@@ -494,8 +470,8 @@ mod tests {
             for _ in 0..2 {
                 for user in 0..300_u64 {
                     for period in 0..2 {
-                        let slot = part.slot(&user.to_be_bytes(), Place { hash, period });
-                        let Slot { id, period: of, .. } = part.slots[slot];
+                        let slot = part.slot(&user.to_be_bytes(), UserPlace { hash, period });
+                        let UserSlot { id, period: of, .. } = part.slots[slot];
                         assert_eq!((id_at(&part.ids, id), of), (&user.to_be_bytes()[..], period));
                     }
                 }
@@ -508,7 +484,7 @@ mod tests {
     #[test]
     fn users_whose_ids_collide_have_bounds_of_their_own() {
         let mut contributions = Contributions::<u64>::new(&Bounds::new(2), 5);
-        let place = Place { hash: 7, period: 0 };
+        let place = UserPlace { hash: 7, period: 0 };
         for (user, key) in [(b"a", 1), (b"b", 1), (b"a", 2), (b"a", 3), (b"b", 1), (b"a", 4)] {
             contributions.offer(user, place, 0, key, 1);
         }

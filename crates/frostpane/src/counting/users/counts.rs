@@ -12,12 +12,10 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Of so many panes.
     pub fn new(panes: usize) -> Self {
         Self { panes: vec![Vec::new(); panes] }
     }
 
-    /// A key counts so often more in a pane.
     #[inline]
     pub fn add(&mut self, pane: usize, key: u32, times: u32) {
         let counts = &mut self.panes[pane];
@@ -28,7 +26,6 @@ impl Counts {
         counts[key] += u64::from(times);
     }
 
-    /// Adds those of the same panes.
     pub fn merge(&mut self, other: &Self) {
         for (counts, more) in self.panes.iter_mut().zip(&other.panes) {
             counts.resize(counts.len().max(more.len()), 0);
@@ -36,17 +33,14 @@ impl Counts {
         }
     }
 
-    /// The most bytes that counts of so many panes and keys take.
     pub fn bytes(panes: usize, keys: usize) -> u64 {
         (panes as u64).saturating_mul(keys as u64).saturating_mul(size_of::<u64>() as u64)
     }
 
-    /// The sum of all counts.
     pub fn total(&self) -> u64 {
         self.panes.iter().flatten().sum()
     }
 
-    /// As panes, of so many events that might have counted.
     pub fn close<K: Key>(
         self,
         names: &KeyInterner<K>,

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Calendar;
 use super::streaming_bounder::StreamingBounder;
-use crate::codec::{MOST, Reader, Writer, damaged};
-use crate::counting::Tally;
+use crate::codec::{MOST, Reader, Writer, check};
 use crate::counting::window::WindowView;
 use crate::error::Result;
 use crate::key::Key;
@@ -16,15 +15,14 @@ use crate::pane::{PackedCounts, Pane, Parameters};
 /// ends an epoch.
 pub struct EpochPanes<K: Key> {
     pub live: StreamingBounder<K>,
-    calendar: Calendar,
+    pub calendar: Calendar,
     made_with: Parameters,
-    /// Epochs of the longest window.
     longest: i64,
     /// Time that an epoch waits for late events, in microseconds.
     lateness: i64,
     /// The oldest epoch that has not ended.
-    open: i64,
-    now: i64,
+    pub open: i64,
+    pub now: i64,
     closed: BTreeMap<i64, Pane<K>>,
 }
 
@@ -75,17 +73,14 @@ impl<K: Key> EpochPanes<K> {
         Ok(())
     }
 
-    /// Returns true if an epoch ends by this time.
     pub fn ends_by(&self, now: i64) -> bool {
         self.calendar.period_at(now.saturating_sub(self.lateness)) > self.open
     }
 
-    /// The oldest epoch that waits for events.
     fn waiting(&self) -> i64 {
         self.calendar.period_at(self.now.saturating_sub(self.lateness))
     }
 
-    /// The epochs of a window that ends with the latest epoch that has.
     pub fn epochs(&self, length: i64) -> std::ops::Range<i64> {
         self.open - self.calendar.epochs_in(length)..self.open
     }
@@ -99,38 +94,14 @@ impl<K: Key> EpochPanes<K> {
         WindowView::of_epochs(epochs.map(pane).collect(), moments)
     }
 
-    pub fn now(&self) -> i64 {
-        self.now
-    }
-
-    pub fn open(&self) -> i64 {
-        self.open
-    }
-
-    pub fn calendar(&self) -> &Calendar {
-        &self.calendar
-    }
-
-    /// Tally of events, for the operator alone.
-    pub fn tally(&self) -> &Tally {
-        &self.live.filter.tally
-    }
-
-    /// The epochs that have a pane.
     pub fn closed(&self) -> impl Iterator<Item = i64> {
         self.closed.keys().copied()
     }
 
-    /// The pane of an epoch, as bytes.
     pub fn closed_pane(&self, epoch: i64) -> Option<Vec<u8>> {
-        self.closed.get(&epoch).map(|pane| {
-            let mut to = Writer::default();
-            pane.save(&mut to);
-            to.finish()
-        })
+        self.closed.get(&epoch).map(|pane| Writer::written(|to| pane.save(to)))
     }
 
-    /// Writes everything but the closed panes.
     pub fn save(&self, to: &mut Writer) {
         to.signed(self.open);
         to.signed(self.now);
@@ -145,9 +116,8 @@ impl<K: Key> EpochPanes<K> {
     ) -> Result<()> {
         let (open, now) = (from.position()?, from.position()?);
         self.now = self.now.max(now);
-        if (open, now) != (self.open.max(self.waiting()), self.now) {
-            return Err(damaged("epochs have ended that are to come, or have not that are over"));
-        }
+        let is_due = (open, now) == (self.open.max(self.waiting()), self.now);
+        check(is_due, "epochs have ended that are to come, or have not that are over")?;
         self.open = open;
         self.closed = from.each(|from| {
             let epoch = from.within(MOST / self.calendar.length_of_epoch() as u64)?;
@@ -157,9 +127,7 @@ impl<K: Key> EpochPanes<K> {
     }
 
     fn read(&self, bytes: &[u8]) -> Result<Pane<K>> {
-        let mut from = Reader::new(bytes);
-        let pane = Pane::load(&mut from, self.made_with)?;
-        from.finish().map(|()| pane)
+        Reader::read_all(bytes, |from| Pane::load(from, self.made_with))
     }
 
     /// Takes a pane that was counted elsewhere into an epoch that has ended and has none: what was bounded apart is never added up.
@@ -169,7 +137,6 @@ impl<K: Key> EpochPanes<K> {
         Ok(())
     }
 
-    /// Gives a pane away.
     pub fn remove(&mut self, epoch: i64) {
         self.closed.remove(&epoch);
     }

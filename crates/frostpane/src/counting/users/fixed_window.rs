@@ -13,19 +13,15 @@ use crate::key::{Key, Keys};
 use crate::pane::{Pane, Parameters};
 use crate::spec::{Bounds, Span, ValidSpec};
 
-/// Panes between the starts of windows that all end at one moment.
 pub struct FixedWindow<K: Key> {
-    calendar: Calendar,
-    /// All epochs of the longest window.
+    pub calendar: Calendar,
     epochs: Range<i64>,
-    /// Starts of windows, rising.
     starts: Vec<i64>,
     made_with: Parameters,
     events: Events<K>,
     fault: Fault,
 }
 
-/// While they come in, and when all have come.
 enum Events<K: Key> {
     Open(Box<BatchBounder<K>>),
     /// From each start to the next.
@@ -34,10 +30,8 @@ enum Events<K: Key> {
     Lost(Error, Tally),
 }
 
-/// Windows in epochs, as they were asked for.
 pub struct AskedEpochs {
     pub epochs: Range<i64>,
-    /// The start of each window.
     pub starts: Vec<i64>,
 }
 
@@ -77,7 +71,6 @@ impl<K: Key> FixedWindow<K> {
         Self { calendar, epochs, starts, made_with, events: Events::Open(Box::new(bounder)), fault }
     }
 
-    /// Many events: their time, user and key.
     pub fn extend<'a>(
         &mut self,
         events: impl Iterator<Item = (i64, Option<&'a [u8]>, Option<K::Ref<'a>>)>,
@@ -91,11 +84,6 @@ impl<K: Key> FixedWindow<K> {
         }
     }
 
-    pub fn calendar(&self) -> &Calendar {
-        &self.calendar
-    }
-
-    /// Tally of events, for the operator alone.
     pub fn tally(&self) -> &Tally {
         match &self.events {
             Events::Open(bounder) => bounder.tally(),
@@ -103,7 +91,6 @@ impl<K: Key> FixedWindow<K> {
         }
     }
 
-    /// About how many bytes it takes.
     pub fn bytes(&self) -> u64 {
         match &self.events {
             Events::Open(bounder) => bounder.bytes(),
@@ -112,7 +99,6 @@ impl<K: Key> FixedWindow<K> {
         }
     }
 
-    /// All events have come: their panes.
     pub fn seal(&mut self) -> Result<()> {
         if let Events::Open(bounder) = &mut self.events {
             let starts = &self.starts;
@@ -137,7 +123,6 @@ impl<K: Key> FixedWindow<K> {
         Ok(WindowNumbers { covered: if forgets { 0..0 } else { start..self.epochs.end }, boundary: None })
     }
 
-    /// A window that has been charged for.
     pub fn window(&self, length: i64) -> Result<WindowView<'_, K>> {
         let panes = self.closed().iter().skip(self.first_pane(length)?).map(Cow::Borrowed);
         let start = self.epochs.end - self.calendar.epochs_in(length);
@@ -152,7 +137,6 @@ impl<K: Key> FixedWindow<K> {
         }
     }
 
-    /// The pane that a window begins with.
     fn first_pane(&self, length: i64) -> Result<usize> {
         let start = self.epochs.end - self.calendar.epochs_in(length);
         self.starts.binary_search(&start).map_err(|_| {

@@ -17,7 +17,6 @@ pub struct KeyInterner<K> {
     hashes: Vec<u64>,
     starts: Vec<usize>,
     packed: Vec<u8>,
-    /// True if a key came that there is no number for any more.
     pub is_full: bool,
     keys: PhantomData<K>,
 }
@@ -31,7 +30,6 @@ struct Numbered {
 }
 
 impl Numbered {
-    /// Returns true if this is the key with this hash.
     #[inline]
     fn is<K: Key>(self, key: K::Ref<'_>, hash: u64, packed: &[u8]) -> bool {
         let name = || K::unpack(&mut &packed[self.start..]);
@@ -44,7 +42,6 @@ fn tag(hash: u64) -> u32 {
     (hash >> 28) as u32
 }
 
-/// Slot of a key, found before keys are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearby {
     hash: u64,
@@ -52,7 +49,6 @@ pub struct Nearby {
 }
 
 impl Nearby {
-    /// Nothing yet of a key with this hash.
     #[inline]
     pub fn hashed(hash: u64) -> Self {
         Self { hash, held: None }
@@ -60,7 +56,6 @@ impl Nearby {
 }
 
 impl<K: Key> KeyInterner<K> {
-    /// None so far.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
@@ -73,20 +68,17 @@ impl<K: Key> KeyInterner<K> {
         }
     }
 
-    /// The number of a key.
     #[inline]
     pub fn number(&mut self, key: K::Ref<'_>) -> u32 {
         self.number_of(key, K::hash(key, self.seed))
     }
 
-    /// Looks up where it may be.
     #[inline]
     pub fn look_up(&self, nearby: &mut Nearby) {
         let tag = tag(nearby.hash);
         nearby.held = self.numbers.find(nearby.hash, |held| held.tag == tag).copied();
     }
 
-    /// The number of a key that was looked up.
     #[inline]
     pub fn number_near(&mut self, key: K::Ref<'_>, nearby: Nearby) -> u32 {
         match nearby.held {
@@ -116,7 +108,6 @@ impl<K: Key> KeyInterner<K> {
         }
     }
 
-    /// The number of a key, if it has one.
     #[inline]
     pub fn find(&self, key: K::Ref<'_>) -> Option<u32> {
         let hash = K::hash(key, self.seed);
@@ -124,24 +115,20 @@ impl<K: Key> KeyInterner<K> {
         self.numbers.find(hash, is_same).map(|held| held.number)
     }
 
-    /// The number of them.
     #[inline]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// The key with a number.
     pub fn key(&self, number: u32) -> Option<K::Ref<'_>> {
         K::unpack(&mut self.packed.get(*self.starts.get(number as usize)?..)?)
     }
 
-    /// A hash of the key with a number.
     #[inline]
     pub fn hash(&self, number: u32) -> u64 {
         self.hashes[number as usize]
     }
 
-    /// About how many bytes they take.
     pub fn bytes(&self) -> u64 {
         let slots = self.numbers.capacity() * (size_of::<Numbered>() + 1);
         (slots

@@ -36,7 +36,6 @@ struct Log {
     last: Vec<u8>,
 }
 
-/// A user came to a key in a period, so often.
 pub struct Entry<'a, K: Key> {
     pub user: &'a [u8],
     pub period: u32,
@@ -44,7 +43,6 @@ pub struct Entry<'a, K: Key> {
     pub key: KeyRef<'a, K>,
 }
 
-/// A key, or the number that it has.
 pub enum KeyRef<'a, K: Key> {
     Number(u32),
     Key(K::Ref<'a>),
@@ -60,7 +58,6 @@ impl<K: Key> KeyRef<'_, K> {
         }
     }
 
-    /// Its number, if it has one.
     #[inline]
     pub fn known_number(&self, names: &KeyInterner<K>) -> Option<u32> {
         match self {
@@ -80,7 +77,6 @@ impl<K: Key> Logs<K> {
         }
     }
 
-    /// Writes an entry at the end of a log.
     #[inline]
     pub fn push(&mut self, log: usize, entry: &Entry<'_, K>) {
         let key_length = match entry.key {
@@ -116,17 +112,14 @@ impl<K: Key> Logs<K> {
         log.full.iter().chain([&log.last]).map(Vec::as_slice)
     }
 
-    /// Number of bytes in a log.
     pub fn length(&self, log: usize) -> usize {
         self.blocks(log).map(<[u8]>::len).sum()
     }
 
-    /// Returns true if there is nothing in a log.
     pub fn is_empty(&self, log: usize) -> bool {
         self.logs[log].last.is_empty()
     }
 
-    /// Takes the entries of a log out.
     pub fn take(&mut self, log: usize) -> Vec<Vec<u8>> {
         let Log { mut full, last } = std::mem::take(&mut self.logs[log]);
         full.push(last);
@@ -155,12 +148,10 @@ impl<K: Key> Logs<K> {
         self.spare = Vec::new();
     }
 
-    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes as u64
     }
 
-    /// Memory in use, in bytes.
     pub fn bytes_in_use(&self) -> u64 {
         (self.bytes - self.spare.len() * BLOCK) as u64
     }
@@ -180,7 +171,6 @@ fn pack_head([length, period, times]: [u64; 3], number: u32, block: &mut Vec<u8>
     }
 }
 
-/// Takes these numbers from the front.
 #[inline]
 fn unpack_head(bytes: &mut &[u8]) -> Option<([u64; 3], u32)> {
     if let Some(([length, period, times, number @ ..], rest)) = bytes.split_first_chunk::<7>()
@@ -196,7 +186,6 @@ fn unpack_head(bytes: &mut &[u8]) -> Option<([u64; 3], u32)> {
     Some(([length?, period?, times?], u32::from_le_bytes(*number)))
 }
 
-/// Writes an entry at the end.
 #[inline]
 pub fn pack<K: Key>(entry: &Entry<'_, K>, block: &mut Vec<u8>) {
     let number = match entry.key {

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::codec::{Reader, Writer, damaged};
+use crate::codec::{Reader, Writer, check};
 use crate::counting::users::contributions::LOGS;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Bytes that are written at a time.
 const TOGETHER: usize = 1 << 16;
 /// Bytes of a piece of a run, but for the last.
 const PIECE: u64 = 1 << 18;
@@ -45,30 +44,27 @@ impl fmt::Debug for SpillFactory {
 #[derive(Default)]
 pub struct SpillFile {
     file: Option<Box<dyn File>>,
-    runs: Vec<Run>,
+    pub runs: Vec<SpillRun>,
 }
 
-/// Entries that were written together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct SpillRun {
     /// Offsets: the start of the run, and the end of each log.
     ends: Vec<u64>,
     /// A hash of its bytes.
     digest: u64,
 }
 
-impl Run {
+impl SpillRun {
     fn range(&self) -> std::ops::Range<u64> {
         self.ends[0]..self.ends[LOGS]
     }
 
-    /// The number of its pieces.
     pub fn pieces(&self) -> u64 {
         let range = self.range();
         (range.end - range.start).div_ceil(PIECE)
     }
 
-    /// Writes the lengths of its logs and the hash of its bytes.
     pub fn save(&self, to: &mut Writer) {
         for log in self.ends.windows(2) {
             to.number(log[1] - log[0]);
@@ -87,7 +83,6 @@ impl Run {
 }
 
 impl SpillFile {
-    /// Writes a run, whose logs are given in blocks.
     pub fn write<B: AsRef<[u8]>, I: Iterator<Item = B>>(
         &mut self,
         scratch: &SpillFactory,
@@ -109,11 +104,10 @@ impl SpillFile {
         file.flush().map_err(|cause| full(&cause))?;
         drop(file);
         let digest = hasher.digest();
-        self.runs.push(Run { ends, digest });
+        self.runs.push(SpillRun { ends, digest });
         Ok(())
     }
 
-    /// Writes at the end of all runs.
     fn writer(&mut self, scratch: &SpillFactory) -> Result<BufWriter<&mut Box<dyn File>>> {
         let end = self.end();
         let file = self.file.take().map_or_else(|| scratch.create(), Ok)?;
@@ -126,28 +120,15 @@ impl SpillFile {
         self.runs.last().map_or(0, |run| run.range().end)
     }
 
-    /// The number of runs.
-    pub fn runs(&self) -> usize {
-        self.runs.len()
-    }
-
-    /// A run.
-    pub fn run(&self, run: usize) -> Option<&Run> {
-        self.runs.get(run)
-    }
-
-    /// Number of bytes of a log in all runs.
     pub fn length(&self, log: usize) -> usize {
         self.runs.iter().map(|run| (run.ends[log + 1] - run.ends[log]) as usize).sum()
     }
 
-    /// Reads what a run has of a log, in place of other bytes.
     pub fn read(&mut self, run: usize, log: usize, bytes: &mut Vec<u8>) -> Result<()> {
         let ends = &self.runs[run].ends;
         self.read_range(ends[log]..ends[log + 1], bytes)
     }
 
-    /// A piece of a run.
     pub fn piece(&mut self, run: usize, piece: u64) -> Result<Vec<u8>> {
         let range = self.runs[run].range();
         let start = range.start + piece * PIECE;
@@ -163,31 +144,26 @@ impl SpillFile {
         read.map_err(|cause| full(&cause))
     }
 
-    /// Appends a run that was saved, from its pieces.
     pub fn append(
         &mut self,
         scratch: &SpillFactory,
         from: &mut Reader<'_>,
         mut piece: impl FnMut(u64) -> Result<Vec<u8>>,
     ) -> Result<()> {
-        let run = Run::load(from, self.end())?;
+        let run = SpillRun::load(from, self.end())?;
         let range = run.range();
         let (mut left, mut hasher) = (range.end - range.start, Xxh3::new());
         let mut file = self.writer(scratch)?;
         for number in 0..run.pieces() {
             let bytes = piece(number)?;
-            if bytes.len() as u64 != left.min(PIECE) {
-                return Err(damaged("users on disk have another length"));
-            }
+            check(bytes.len() as u64 == left.min(PIECE), "users on disk have another length")?;
             left -= bytes.len() as u64;
             hasher.update(&bytes);
             file.write_all(&bytes).map_err(|cause| full(&cause))?;
         }
         file.flush().map_err(|cause| full(&cause))?;
         drop(file);
-        if hasher.digest() != run.digest {
-            return Err(damaged("users on disk are not what was written"));
-        }
+        check(hasher.digest() == run.digest, "users on disk are not what was written")?;
         self.runs.push(run);
         Ok(())
     }
@@ -205,7 +181,11 @@ fn full(cause: &io::Error) -> Error {
     )
 }
 
-/// There is no disk to go to.
+/// Returns an error if there was no room for some: then nothing is made of the others.
+pub fn check_room(is_full: bool) -> Result<()> {
+    if is_full { Err(no_room()) } else { Ok(()) }
+}
+
 pub fn no_room() -> Error {
     Error::new(
         ErrorKind::Memory,

@@ -6,7 +6,7 @@ use super::contributions::Contributions;
 use super::spill::no_room;
 use super::streaming_bounder::StreamingBounder;
 use super::user_set::Users;
-use crate::codec::{Reader, Writer, damaged};
+use crate::codec::{Reader, Writer, check, damaged};
 use crate::counting::Tally;
 use crate::error::Result;
 use crate::key::Key;
@@ -44,55 +44,43 @@ impl<K: Key> StreamingBounder<K> {
         self.offered = from.each(|from| Ok((from.position()?, from.count_of_pane()?)))?;
         self.admitted = load_all(from, &self.bounds, self.seed)?;
         let offered = |period: &i64| self.offered.get(period).copied().unwrap_or(0);
-        match self.open.iter().all(|(period, open)| open.memory.total() <= offered(period)) {
-            true => Ok(()),
-            false => Err(damaged("users have more events than there were")),
-        }
+        let were_there = |(period, open): (&i64, &Users<K>)| open.memory.total() <= offered(period);
+        check(self.open.iter().all(were_there), "users have more events than there were")
     }
 
-    /// The runs on disk, each with the number of its pieces.
     pub(crate) fn runs(&self) -> Vec<(RunOfUsers, u64)> {
         let mut runs = Vec::new();
         for (is_admitted, all) in [(false, &self.open), (true, &self.admitted)] {
             for (number, users) in all {
-                let run = |run: usize| {
-                    let of_users = RunOfUsers { is_admitted, number: *number, run: run as u32 };
-                    Some((of_users, users.on_disk.run(run)?.pieces()))
-                };
-                runs.extend((0..users.on_disk.runs()).filter_map(run));
+                let numbered = (0..).zip(&users.on_disk.runs);
+                runs.extend(numbered.map(|(run, on_disk)| {
+                    (RunOfUsers { is_admitted, number: *number, run }, on_disk.pieces())
+                }));
             }
         }
         runs
     }
 
-    /// A piece of a run on disk.
     pub(crate) fn piece(&mut self, run: &RunOfUsers, piece: u64) -> Result<Vec<u8>> {
-        let all = match run.is_admitted {
-            true => &mut self.admitted,
-            false => &mut self.open,
-        };
+        let all = if run.is_admitted { &mut self.admitted } else { &mut self.open };
         match all.get_mut(&run.number) {
-            Some(users) if (run.run as usize) < users.on_disk.runs() => {
+            Some(users) if (run.run as usize) < users.on_disk.runs.len() => {
                 users.on_disk.piece(run.run as usize, piece)
             }
             _ => Err(damaged("users on disk are not there")),
         }
     }
 
-    /// Writes which runs there are; their pieces are kept apart.
     pub(crate) fn save_runs(&self, to: &mut Writer) {
         for all in [&self.open, &self.admitted] {
             let on_disk: Vec<_> = all.iter().filter(|(_, users)| users.are_on_disk()).collect();
             to.each(on_disk.into_iter(), |to, (number, users)| {
                 to.signed(*number);
-                let runs = (0..users.on_disk.runs()).filter_map(|run| users.on_disk.run(run));
-                let runs: Vec<_> = runs.collect();
-                to.each(runs.into_iter(), |to, run| run.save(to));
+                to.each(users.on_disk.runs.iter(), |to, run| run.save(to));
             });
         }
     }
 
-    /// Brings back all runs, from their pieces.
     pub(crate) fn load_runs(
         &mut self,
         from: &mut Reader<'_>,
@@ -150,7 +138,6 @@ impl<K: Key> Contributions<K> {
         to.raw(&users.finish());
     }
 
-    /// Number of events that may count.
     fn total(&self) -> u64 {
         let mut total = 0;
         self.for_each_entry(|_, _, _, times| total += u64::from(times));
@@ -164,9 +151,7 @@ impl<K: Key> Contributions<K> {
             let mut packed = from.bytes()?;
             let key = K::unpack(&mut packed).filter(|key| packed.is_empty() && K::fits(*key));
             let key = key.ok_or_else(|| damaged("a key of users cannot be read"))?;
-            if loaded.names.number(key) as usize != number {
-                return Err(damaged("a key of users stands twice"));
-            }
+            check(loaded.names.number(key) as usize == number, "a key of users stands twice")?;
         }
         for _ in 0..from.length()? {
             let user = from.bytes()?;
@@ -177,10 +162,7 @@ impl<K: Key> Contributions<K> {
             // Of no more keys than may be kept there is no choice, so the epoch does not matter.
             loaded.offer_number(user, loaded.place(user, 0), 0, key, times);
         }
-        match loaded.is_full() {
-            true => Err(damaged("there are more users than there can be")),
-            false => Ok(loaded),
-        }
+        check(!loaded.is_full(), "there are more users than there can be").map(|()| loaded)
     }
 }
 
@@ -212,13 +194,9 @@ mod tests {
                 for live in [&mut stayed, &mut moved] {
                     live.push(time, Some(&user), Some(&key)).unwrap();
                 }
-                let mut to = Writer::default();
-                moved.save(&mut to);
-                let bytes = to.finish();
-                let mut from = Reader::new(&bytes);
+                let bytes = Writer::written(|to| moved.save(to));
                 moved = new();
-                moved.load(&mut from).unwrap();
-                from.finish().unwrap();
+                Reader::read_all(&bytes, |from| moved.load(from)).unwrap();
             }
             let counts = |live: &mut StreamingBounder<Bytes>| {
                 let pane = live.close(number, made_with).unwrap();

@@ -10,7 +10,7 @@ use super::contributions::{Contribution, Contributions, PARTS};
 use super::counts::Counts;
 use super::event_filter::EventFilter;
 use super::key_interner::KeyInterner;
-use super::spill::{SpillFactory, no_room};
+use super::spill::{SpillFactory, check_room, no_room};
 use super::user_set::{Users, logs};
 use crate::error::Result;
 use crate::fault::{Fault, Mutant};
@@ -26,11 +26,9 @@ pub struct StreamingBounder<K: Key> {
     pub filter: EventFilter<K>,
     pub(super) bounds: Bounds,
     pub(super) seed: u64,
-    calendar: Calendar,
+    pub calendar: Calendar,
     pub(super) open: BTreeMap<i64, Users<K>>,
-    /// Number of events in each of them.
     pub(super) offered: BTreeMap<i64, u64>,
-    /// Panes that were counted elsewhere.
     counted: BTreeMap<i64, Pane<K>>,
     /// By epoch; needed only where an epoch has several periods.
     pub(super) admitted: BTreeMap<i64, Users<K>>,
@@ -71,12 +69,10 @@ impl<K: Key> StreamingBounder<K> {
         }
     }
 
-    /// Users that do not fit into the memory go to files that this makes.
     pub fn spill_to(&mut self, scratch: Option<SpillFactory>) {
         self.scratch = scratch;
     }
 
-    /// With another limit than the one that was planned.
     #[cfg(test)]
     pub fn limit_bytes(&mut self, most_bytes: u64) {
         self.most_bytes = most_bytes;
@@ -87,21 +83,6 @@ impl<K: Key> StreamingBounder<K> {
         self.is_limited = limited;
     }
 
-    /// By how much later panes begin than at multiples of their length.
-    pub fn offset(&self) -> i64 {
-        self.calendar.offset()
-    }
-
-    /// The first pane that can be counted whose time begins now.
-    pub fn first_pane_from(&self, time: i64) -> i64 {
-        self.calendar.first_pane_from(time)
-    }
-
-    /// The pane of a moment.
-    pub fn pane_at(&self, time: i64) -> i64 {
-        self.calendar.pane_of(self.calendar.period_at(time))
-    }
-
     /// One event, if it lies in one of these panes. The clock decides which they are, and no event does.
     pub fn push_within<'a>(
         &mut self,
@@ -110,7 +91,7 @@ impl<K: Key> StreamingBounder<K> {
         user: Option<&'a [u8]>,
         key: Option<K::Ref<'a>>,
     ) -> Result<()> {
-        let pane = self.pane_at(time);
+        let pane = self.calendar.pane_at(time);
         if panes.contains(&pane) {
             return self.push(time, user, key);
         }
@@ -119,7 +100,6 @@ impl<K: Key> StreamingBounder<K> {
         Ok(())
     }
 
-    /// One event of a pane that is open.
     pub fn push<'a>(&mut self, time: i64, user: Option<&'a [u8]>, key: Option<K::Ref<'a>>) -> Result<()> {
         let Some((user, key)) = self.filter.admits(user, key) else {
             return Ok(());
@@ -135,10 +115,7 @@ impl<K: Key> StreamingBounder<K> {
         if self.filter.tally.offered.is_multiple_of(LOOK_EVERY) {
             self.make_room()?;
         }
-        match self.is_full {
-            true => Err(no_room()),
-            false => Ok(()),
-        }
+        check_room(self.is_full)
     }
 
     /// Has users go to disk if they take more than they may. When that happens shows in nothing but time.
@@ -159,11 +136,8 @@ impl<K: Key> StreamingBounder<K> {
         made
     }
 
-    /// The pane has ended: what counts of it.
     pub fn close(&mut self, pane: i64, made_with: Parameters) -> Result<Pane<K>> {
-        if self.is_full {
-            return Err(no_room());
-        }
+        check_room(self.is_full)?;
         if let Some(counted) = self.counted.remove(&pane) {
             // And so was what was not.
             return Ok(counted);
@@ -177,9 +151,7 @@ impl<K: Key> StreamingBounder<K> {
                 });
                 self.is_full |= settled.is_err() || names.is_full;
                 settled?;
-                if names.is_full {
-                    return Err(no_room());
-                }
+                check_room(names.is_full)?;
             }
             offered += self.offered.remove(&period).unwrap_or(0);
             if self.calendar.ends_epoch(period) {
@@ -196,7 +168,6 @@ impl<K: Key> StreamingBounder<K> {
         Ok(panes.pop().unwrap_or_else(none))
     }
 
-    /// Visits what counts of a period.
     fn settle(
         &mut self,
         period: i64,
@@ -236,19 +207,16 @@ impl<K: Key> StreamingBounder<K> {
         Ok(())
     }
 
-    /// Panes that were counted elsewhere, from the one with this number on.
     pub fn prepare(&mut self, first: i64, panes: Vec<Pane<K>>) {
         self.counted = (first..).zip(panes).collect();
     }
 
-    /// About how many bytes users take in memory.
     pub fn bytes(&self) -> u64 {
         let all = self.open.values().chain(self.admitted.values());
         all.map(|users| users.memory.bytes()).sum()
     }
 }
 
-/// Has those who take most go to disk, until there is so much more room.
 fn spill_largest<K: Key>(mut all: Vec<&mut Users<K>>, mut more: u64, scratch: &SpillFactory) -> Result<()> {
     all.sort_by_key(|users| Reverse(users.memory.bytes()));
     for users in all {
@@ -293,10 +261,7 @@ impl PeriodAdmission {
             };
             candidates.for_each_of_part(part, |_| self.epoch, visit);
         }
-        match candidates.is_full() || admitted.is_some_and(|admitted| admitted.is_full()) {
-            true => Err(no_room()),
-            false => Ok(()),
-        }
+        check_room(candidates.is_full() || admitted.is_some_and(|admitted| admitted.is_full()))
     }
 
     fn take<K: Key>(&self, admitted: &mut Contributions<K>, user: &[u8], key: K::Ref<'_>, times: u32) -> u32 {

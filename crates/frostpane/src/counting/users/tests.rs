@@ -19,19 +19,15 @@ const PANES: usize = 4;
 const SEED: u64 = 11;
 const USERS: [&[u8]; 3] = [b"ada", b"grace", b"mary"];
 
-/// When, who and what.
 type Event = (i64, usize, u64);
-/// Of each pane, as many as there are.
 type Counts = [[i64; KEYS]; PANES];
 
-/// The ways from events to panes.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     /// A window of both epochs, and one of the latter.
     OneShot,
     /// As time goes by, in panes of this length.
     StreamingBounder(i64),
-    /// The same when it is over.
     BatchBounder(i64),
 }
 
@@ -163,7 +159,6 @@ fn moved(with: &Counts, without: &Counts, (per_user, per_key): (u32, u32)) -> Op
         .then(|| (0..KEYS).map(of_key).sum())
 }
 
-/// The norm of every window, as a release rounds it.
 fn norms_move_little(with: &Counts, without: &Counts, (per_user, per_key): (u32, u32)) -> bool {
     let norm = |counts: &Counts, from: usize, to: usize| {
         let sum = |key: usize| counts[from..to].iter().map(|pane| pane[key]).sum::<i64>();
@@ -218,7 +213,6 @@ fn four_events_of_three_users_move_no_more() {
     }
 }
 
-/// All streams of so many events, in every order.
 fn ordered(letters: &[Event], length: u32) -> impl Iterator<Item = Vec<Event>> {
     let size = letters.len();
     (0..size.pow(length))
@@ -291,7 +285,6 @@ fn what_was_counted_of_an_epoch_stays_counted() {
     }
 }
 
-/// A file in memory.
 fn in_memory() -> io::Result<Box<dyn File>> {
     Ok(Box::new(Cursor::new(Vec::new())))
 }

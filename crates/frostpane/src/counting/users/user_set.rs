@@ -3,7 +3,7 @@
 use super::admission::not_as_it_was;
 use super::contributions::{Contributions, LOGS};
 use super::log::{self, Entry, KeyRef};
-use super::spill::{SpillFactory, SpillFile, no_room};
+use super::spill::{SpillFactory, SpillFile, check_room};
 use crate::error::Result;
 use crate::key::Key;
 use crate::spec::Bounds;
@@ -18,7 +18,6 @@ pub struct Users<K> {
 }
 
 impl<K: Key> Users<K> {
-    /// None so far.
     pub fn new(bounds: &Bounds, seed: u64) -> Self {
         Self::in_memory(Contributions::new(bounds, seed), bounds, seed)
     }
@@ -28,16 +27,12 @@ impl<K: Key> Users<K> {
         Self { memory, on_disk: SpillFile::default(), rule: (*bounds, seed) }
     }
 
-    /// Returns true if some of them went to disk.
     pub fn are_on_disk(&self) -> bool {
-        self.on_disk.runs() > 0
+        !self.on_disk.runs.is_empty()
     }
 
-    /// Writes those in memory to disk, as one run.
     pub fn spill(&mut self, scratch: &SpillFactory) -> Result<()> {
-        if self.memory.is_full() {
-            return Err(no_room());
-        }
+        check_room(self.memory.is_full())?;
         let memory = &self.memory;
         self.on_disk.write(scratch, |log| std::iter::once(memory.packed_log(log)))?;
         self.memory = Contributions::new(&self.rule.0, self.rule.1);
@@ -49,19 +44,15 @@ impl<K: Key> Users<K> {
         let mut gathered = Contributions::new(&self.rule.0, self.rule.1);
         let mut packed = self.memory.packed_log(log);
         gathered.offer_packed(&packed, epoch)?;
-        for run in 0..self.on_disk.runs() {
+        for run in 0..self.on_disk.runs.len() {
             self.on_disk.read(run, log, &mut packed)?;
             gathered.offer_packed(&packed, epoch)?;
         }
-        match gathered.is_full() {
-            true => Err(no_room()),
-            false => Ok(gathered),
-        }
+        check_room(gathered.is_full()).map(|()| gathered)
     }
 }
 
 impl<K: Key> Contributions<K> {
-    /// The entries of the users of a log, each with its key.
     fn packed_log(&self, log: usize) -> Vec<u8> {
         let mut packed = Vec::new();
         self.for_each_of_log(log, |user, number, times| {
@@ -74,7 +65,6 @@ impl<K: Key> Contributions<K> {
         packed
     }
 
-    /// Offers such entries again.
     fn offer_packed(&mut self, mut packed: &[u8], epoch: i64) -> Result<()> {
         while !packed.is_empty() {
             let entry = log::unpack::<K>(&mut packed).ok_or_else(not_as_it_was)?;
@@ -88,7 +78,6 @@ impl<K: Key> Contributions<K> {
     }
 }
 
-/// The logs of users.
 pub fn logs() -> std::ops::Range<usize> {
     0..LOGS
 }

@@ -3,16 +3,6 @@ use super::charge::Charge;
 
 /// The total privacy loss of a pane or an epoch: the sums of its charges, under every accountant. Sums
 /// saturate.
-///
-/// ```
-/// use frostpane::{Account, Charge, Delta, Epsilon};
-///
-/// let charge = Charge::laplace(Epsilon::ONE, Delta::new(1e-9));
-/// let once = Account::default().plus(&charge);
-/// let twice = once.plus(&charge);
-/// assert_eq!(twice.to_string(), "epsilon 2, delta 2e-9 and rho 1");
-/// assert_eq!(once.max(&twice), twice);
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Account(Amount);
 
@@ -30,14 +20,6 @@ impl Account {
     }
 
     /// The sum with another account, for a unit of privacy that may be in both.
-    ///
-    /// ```
-    /// use frostpane::{Account, Charge, Delta, Epsilon};
-    ///
-    /// let once = Account::default().plus(&Charge::laplace(Epsilon::ONE, Delta::ZERO));
-    /// assert_eq!(once.sum(&once).to_string(), "epsilon 2, delta 0 and rho 1");
-    /// assert_eq!(once.sum(&Account::SPENT), Account::SPENT);
-    /// ```
     pub fn sum(self, other: &Self) -> Self {
         Self(self.0.plus(other.0))
     }

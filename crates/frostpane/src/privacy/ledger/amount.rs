@@ -12,18 +12,6 @@ pub(super) const OF_EPSILON: u64 = 1_000_000;
 pub(super) const OF_RHO: u64 = 1_000_000_000_000_000_000;
 
 /// An amount spent, asked for or left, in whole numbers. Sums are exact, and saturate.
-///
-/// ```
-/// use frostpane::{Charge, Delta, Epsilon, Amount};
-///
-/// # fn main() -> frostpane::Result<()> {
-/// let charge = Charge::laplace(Epsilon::new(0.1)?, Delta::new(1e-9));
-/// let amount = Amount { epsilon: 100_000, delta: 10_u128.pow(27), rho: 5 * 10_u128.pow(15) };
-/// assert_eq!(charge.amount(), amount);
-/// assert_eq!(amount.to_string(), "epsilon 0.1, delta 1e-9 and rho 0.005");
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Amount {
     /// Epsilon, in millionths.
@@ -81,7 +69,6 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Significant digits, without many leading zeros.
 fn short(number: f64) -> String {
     if number == 0.0 || number >= 1e-3 { number.to_string() } else { format!("{number:e}") }
 }
@@ -100,12 +87,5 @@ mod tests {
         assert_eq!(large.times(2), Amount::ALL);
         assert_eq!(large.minus(Amount::ALL), Amount::default());
         assert_eq!(Amount::ALL.minus(large), ONE);
-    }
-
-    #[test]
-    fn the_larger_is_taken_of_each_by_itself() {
-        let amount = |epsilon, delta, rho| Amount { epsilon, delta, rho };
-        assert_eq!(amount(1, 5, 7).max(amount(2, 4, 8)), amount(2, 5, 8));
-        assert_eq!(amount(2, 4, 8).max(amount(1, 5, 7)), amount(2, 5, 8));
     }
 }

@@ -52,13 +52,6 @@ impl Charge {
     }
 
     /// The charge of a single measurement with Laplace noise.
-    ///
-    /// ```
-    /// use frostpane::{Charge, Delta, Epsilon};
-    ///
-    /// let charge = Charge::laplace(Epsilon::ONE, Delta::new(1e-9));
-    /// assert_eq!(charge.to_string(), "epsilon 1, delta 1e-9 and rho 0.5");
-    /// ```
     pub fn laplace(epsilon: Epsilon, delta: Delta) -> Self {
         Self::of(&[Measurement::Laplace(epsilon)], delta)
     }

@@ -42,7 +42,6 @@ use crate::error::{self, Error};
 /// Ranges exclude their end, so `i64::MAX` is no number. An empty range is accepted, and charges nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
-    /// Numbers below this are retired, and count as exhausted.
     gone: i64,
     /// Each account holds from its number up to the next. There is one for the first number of all, and
     /// adjacent accounts differ.
@@ -52,17 +51,6 @@ pub struct Ledger {
 impl Ledger {
     /// A ledger in which every number starts with this account: what private boundaries or continual
     /// release cost.
-    ///
-    /// ```
-    /// use frostpane::{Account, Charge, Delta, Epsilon, Ledger};
-    ///
-    /// # fn main() -> frostpane::Result<()> {
-    /// let boundaries = Charge::laplace(Epsilon::new(0.25)?, Delta::ZERO);
-    /// let born = Account::default().plus(&boundaries);
-    /// assert_eq!(Ledger::new(born).account(1_000_000..1_000_001), born);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn new(born: Account) -> Self {
         Self { gone: i64::MIN, steps: BTreeMap::from([(i64::MIN, born)]) }
     }
@@ -76,20 +64,6 @@ impl Ledger {
     }
 
     /// The result of [`charge`](Self::charge), without charging.
-    ///
-    /// ```
-    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
-    ///
-    /// # fn main() -> frostpane::Result<()> {
-    /// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
-    /// let charge = Charge::laplace(Epsilon::ONE, Delta::ZERO);
-    /// let mut ledger = Ledger::new(Account::default());
-    /// assert!(ledger.check(0..5, &charge, &cap).is_ok());
-    /// assert!(ledger.charge(0..5, &charge, &cap).is_ok());
-    /// assert!(ledger.check(4..5, &charge, &cap).is_err());
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn check(&self, numbers: Range<i64>, charge: &Charge, cap: &Cap) -> Result<Accountant, Refusal> {
         let mut accountant = Accountant::Basic;
         let mut unpaid = Vec::new();
@@ -108,21 +82,6 @@ impl Ledger {
     }
 
     /// The number of further charges like this one that the range can pay.
-    ///
-    /// ```
-    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
-    ///
-    /// # fn main() -> frostpane::Result<()> {
-    /// let charge = Charge::laplace(Epsilon::new(0.1)?, Delta::new(1e-9));
-    /// let ledger = Ledger::new(Account::default());
-    /// let left = |slack| -> frostpane::Result<u64> {
-    ///     let cap = Cap::new(Epsilon::new(8.0)?, Delta::new(1e-6), Delta::new(slack))?;
-    ///     Ok(ledger.releases_left(0..30, &charge, &cap))
-    /// };
-    /// assert_eq!((left(0.0)?, left(5e-7)?), (80, 174));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn releases_left(&self, numbers: Range<i64>, charge: &Charge, cap: &Cap) -> u64 {
         let each = self.pieces(numbers).map(|(_, spent)| fit(&spent, charge, cap));
         each.min().unwrap_or(u64::MAX)
@@ -131,20 +90,6 @@ impl Ledger {
     /// The number of further charges like this one that the window of `window` numbers ending before
     /// `end` can pay; and the first later window that can pay more, by its end, with its number. Takes
     /// time in proportion to the number of different accounts.
-    ///
-    /// ```
-    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
-    ///
-    /// # fn main() -> frostpane::Result<()> {
-    /// let cap = Cap::new(Epsilon::new(3.0)?, Delta::new(1e-6), Delta::ZERO)?;
-    /// let charge = Charge::laplace(Epsilon::ONE, Delta::ZERO);
-    /// let mut ledger = Ledger::new(Account::default());
-    /// ledger.charge(0..7, &charge, &cap)?;
-    /// ledger.charge(0..4, &charge, &cap)?;
-    /// assert_eq!(ledger.renewal(7, 7, &charge, &cap), (1, Some((11, 2))));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn renewal(&self, end: i64, window: i64, charge: &Charge, cap: &Cap) -> (u64, Option<(i64, u64)>) {
         let start = end.saturating_sub(window);
         let latest = end.saturating_add(window).saturating_add(2);
@@ -169,71 +114,24 @@ impl Ledger {
     }
 
     /// The numbers of a range whose account differs from the one before.
-    ///
-    /// ```
-    /// use frostpane::{Account, Ledger};
-    ///
-    /// let mut ledger = Ledger::new(Account::default());
-    /// ledger.spend(3..5);
-    /// assert_eq!(ledger.steps(0..5).collect::<Vec<_>>(), [3]);
-    /// assert_eq!(ledger.steps(3..9).collect::<Vec<_>>(), [3, 5]);
-    /// ```
     pub fn steps(&self, numbers: Range<i64>) -> impl Iterator<Item = i64> {
         let within = (!numbers.is_empty()).then(|| self.steps.range(numbers));
         within.into_iter().flatten().map(|(number, _)| *number)
     }
 
     /// The account of a pane made of these numbers: the maximum of each accountant.
-    ///
-    /// ```
-    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
-    ///
-    /// # fn main() -> frostpane::Result<()> {
-    /// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
-    /// let charge = Charge::laplace(Epsilon::ONE, Delta::ZERO);
-    /// let mut ledger = Ledger::new(Account::default());
-    /// ledger.charge(4..5, &charge, &cap)?;
-    /// assert_eq!(ledger.account(0..4), Account::default());
-    /// assert_eq!(ledger.account(0..5), Account::default().plus(&charge));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn account(&self, numbers: Range<i64>) -> Account {
         let accounts = self.pieces(numbers).map(|(_, account)| account);
         accounts.fold(Account::default(), |most, account| most.max(&account))
     }
 
     /// Retires the numbers before this: none of them is ever charged again.
-    ///
-    /// ```
-    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
-    ///
-    /// # fn main() -> frostpane::Result<()> {
-    /// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
-    /// let charge = Charge::laplace(Epsilon::ONE, Delta::ZERO);
-    /// let mut ledger = Ledger::new(Account::default());
-    /// ledger.retire(10);
-    /// assert!(ledger.check(10..20, &charge, &cap).is_ok());
-    /// let refusal = ledger.check(9..20, &charge, &cap).unwrap_err();
-    /// assert!(refusal.to_string().contains("but number 9 has left for good"));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn retire(&mut self, before: i64) {
         self.gone = self.gone.max(before);
         self.spend_all(before);
     }
 
     /// Exhausts the numbers before this, under any cap, because their releases may be unknown.
-    ///
-    /// ```
-    /// use frostpane::{Account, Ledger};
-    ///
-    /// let mut ledger = Ledger::new(Account::default());
-    /// ledger.spend_all(10);
-    /// assert_eq!(ledger.account(9..10), Account::SPENT);
-    /// assert_eq!(ledger.account(10..11), Account::default());
-    /// ```
     pub fn spend_all(&mut self, before: i64) {
         self.split(before);
         let rest = self.steps.split_off(&before);
@@ -255,17 +153,6 @@ impl Ledger {
 
     /// Takes over a pane with this account, whose units of privacy may have been in releases that these
     /// numbers were charged for, as is true of users: each number gets the sum of both accounts.
-    ///
-    /// ```
-    /// use frostpane::{Account, Charge, Delta, Epsilon, Ledger};
-    ///
-    /// let once = Account::default().plus(&Charge::laplace(Epsilon::ONE, Delta::ZERO));
-    /// let mut ledger = Ledger::new(Account::default());
-    /// ledger.add(3..4, &once);
-    /// ledger.add(3..4, &once);
-    /// assert_eq!(ledger.account(3..4), once.sum(&once));
-    /// assert_eq!(ledger.account(4..5), Account::default());
-    /// ```
     pub fn add(&mut self, numbers: Range<i64>, spent: &Account) {
         self.update(numbers, |account| account.sum(spent));
     }
@@ -288,21 +175,6 @@ impl Ledger {
     }
 
     /// All accounts, to be stored: each holds from its number up to the next.
-    ///
-    /// ```
-    /// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Ledger};
-    ///
-    /// # fn main() -> frostpane::Result<()> {
-    /// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
-    /// let charge = Charge::laplace(Epsilon::ONE, Delta::ZERO);
-    /// let mut ledger = Ledger::new(Account::default());
-    /// ledger.charge(3..8, &charge, &cap)?;
-    /// let starts: Vec<i64> = ledger.segments().map(|(start, _)| start).collect();
-    /// assert_eq!(starts, [i64::MIN, 3, 8]);
-    /// assert_eq!(Ledger::from_parts(ledger.gone(), ledger.segments())?, ledger);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn segments(&self) -> impl Iterator<Item = (i64, Account)> {
         self.steps.iter().map(|(start, account)| (*start, *account))
     }
@@ -344,13 +216,11 @@ impl Ledger {
         step.map_or(Account::SPENT, |(_, account)| *account)
     }
 
-    /// Begins a step at this number.
     fn split(&mut self, number: i64) {
         let account = self.at(number);
         self.steps.insert(number, account);
     }
 
-    /// Joins adjacent steps that are equal.
     fn join(&mut self) {
         let mut before = None;
         self.steps.retain(|_, account| before.replace(*account) != Some(*account));

@@ -8,7 +8,6 @@ use super::amount::Amount;
 use super::charge::Charge;
 use crate::error::{Error, ErrorKind};
 
-/// The most ranges that a message lists.
 const SAID: usize = 3;
 
 /// Consecutive numbers that cannot pay and have the same account.
@@ -25,26 +24,6 @@ pub struct Unpaid {
 }
 
 /// A refused charge. Nothing has been charged.
-///
-/// ```
-/// use frostpane::{Account, Cap, Charge, Delta, Epsilon, Error, ErrorKind, Ledger};
-///
-/// # fn main() -> frostpane::Result<()> {
-/// let cap = Cap::new(Epsilon::ONE, Delta::new(1e-6), Delta::ZERO)?;
-/// let charge = Charge::laplace(Epsilon::new(0.6)?, Delta::new(1e-9));
-/// let mut ledger = Ledger::new(Account::default());
-/// ledger.charge(3..8, &charge, &cap)?;
-/// let refusal = ledger.charge(7..10, &charge, &cap).unwrap_err();
-/// assert_eq!(refusal.unpaid[0].numbers, 7..8);
-/// assert_eq!(
-///     refusal.to_string(),
-///     "epsilon 0.6, delta 1e-9 and rho 0.18 were asked of numbers 7 to 9, but number 7 has spent epsilon 0.6, delta 1e-9 \
-///      and rho 0.18, and has epsilon 0.4, delta 9.99e-7 and rho 0 left: ask for less, or wait until the window has moved on"
-/// );
-/// assert_eq!(Error::from(refusal).kind(), ErrorKind::Budget);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The charge that was asked for.
@@ -86,7 +65,6 @@ impl Unpaid {
     }
 }
 
-/// A range in words.
 struct NumberRange<'a>(&'a Range<i64>);
 
 impl NumberRange<'_> {

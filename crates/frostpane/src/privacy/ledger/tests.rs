@@ -18,7 +18,6 @@ fn laplace(epsilon: f64, delta: f64) -> Charge {
     Charge::laplace(Epsilon::new(epsilon).unwrap(), Delta::new(delta))
 }
 
-/// One account for each number, in big integers.
 #[derive(Clone, Debug, PartialEq)]
 struct Model {
     accounts: Vec<[UBig; 3]>,
@@ -68,7 +67,6 @@ fn draw(entropy: &mut InsecureSeededEntropy, bound: u64) -> u64 {
     entropy.below(bound).unwrap()
 }
 
-/// Caps that are reached, charges as small as possible, and some large ones.
 fn any_charge(entropy: &mut InsecureSeededEntropy) -> Charge {
     let mut part = |large: u128| match draw(entropy, 4) {
         0 => 0,
@@ -88,7 +86,6 @@ fn any_range(entropy: &mut InsecureSeededEntropy) -> Range<i64> {
     a.min(b)..a.max(b)
 }
 
-/// Compares every number, and every range of them, with the model.
 fn assert_same(ledger: &Ledger, model: &Model) {
     let of = |index: usize| {
         if model.spent[index] { big(Amount::ALL) } else { model.accounts[index].clone() }

@@ -2,7 +2,7 @@
 
 use super::Continual;
 use crate::codec::{Reader, Writer};
-use crate::counting::events::intake::Panes;
+use crate::counting::events::intake::ReadPane;
 use crate::error::Result;
 use crate::key::Key;
 use crate::release::noise_tree::stored::{Mark, SecretBytes};
@@ -17,11 +17,10 @@ impl<K: Key> Continual<K> {
         });
     }
 
-    /// Goes on from what was written, with the same secrets.
     pub(crate) fn load(
         &mut self,
         from: &mut Reader<'_>,
-        panes: &mut Panes<'_>,
+        panes: &mut ReadPane<'_>,
         secret: impl FnMut(&Mark) -> Option<SecretBytes>,
     ) -> Result<()> {
         let (events, nodes) = (&mut self.events, &mut self.nodes);
@@ -32,7 +31,6 @@ impl<K: Key> Continual<K> {
         })
     }
 
-    /// All secrets of noise that may still be asked for.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &[u8; 32]> {
         self.nodes.secrets()
     }

@@ -21,7 +21,6 @@ use crate::stream::HeavyHitters;
 /// Where and when each node's count of each key is: the noise-free vector that noise is added to.
 type Vector = HashMap<(u32, i64, u64), i64>;
 
-/// A window of 150 panes of two events each.
 fn continual(entries: u32) -> Continual<u64> {
     HeavyHitters::builder(Keys::range(0..3).unwrap())
         .norm(Norm::L1)
@@ -94,12 +93,10 @@ thread_local! {
     static WORDS_LEFT: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Seeded, each time by the next number.
 fn seeded() -> Box<dyn Entropy + Send> {
     Box::new(InsecureSeededEntropy::new(SEED.replace(SEED.get() + 1)))
 }
 
-/// Nothing at one of its words.
 struct Failing;
 
 impl Entropy for Failing {
@@ -116,7 +113,6 @@ fn drawing_from(builder: crate::Builder<u64>, source: fn() -> Box<dyn Entropy + 
     Continual { source, ..builder.continual().unwrap() }
 }
 
-/// One event without a key, and the releases that it brings about.
 fn without_key(continual: &mut Continual<u64>, time: Option<i64>) -> Result<Vec<Release<u64>>> {
     collect(|due| continual.push(Event { time, key: None, user: None }, due))
 }
@@ -242,15 +238,12 @@ impl Sum {
     }
 }
 
-/// A sequence by count whose every number is known.
 struct Case {
     norm: Norm,
     keys: Keys<u64>,
     panes: u64,
-    /// What a key must at least have of the norm.
     alpha: f64,
     entries: u32,
-    /// How often each key comes in a pane of 60 events.
     counts: [u64; 3],
     cut: u64,
     levels: u64,
@@ -296,7 +289,6 @@ impl Case {
         cover
     }
 
-    /// Runs a sequence and checks all numbers of all releases.
     fn check(&self, releases: u64) {
         SEED.set(0);
         let mut continual = drawing_from(self.builder(), seeded);
@@ -431,7 +423,6 @@ impl Case {
         assert!(!full || !listed.is_empty(), "{number}: the test has no power");
     }
 
-    /// The noisy count of each key: of those that have one, or of the whole universe.
     fn noisy(
         &self,
         panes: u64,
@@ -472,7 +463,6 @@ impl Case {
     }
 }
 
-/// Four panes, all of which have noise of their own.
 fn few(keys: Keys<u64>) -> Case {
     Case {
         norm: Norm::L1,
@@ -500,38 +490,17 @@ fn every_number_of_a_release_is_where_it_should_come_from() {
     few(forty()).check(80);
 }
 
-/// The floor of open keys is the threshold; of declared keys noise alone passes.
+/// Where the floor of open keys is the threshold, and noise of declared keys alone passes; where panes of 60 events that keep two
+/// keys are cut by 60/3; for L2; and where 64 panes are grouped by eight.
 #[test]
-fn every_number_is_right_where_alpha_asks_for_little() {
-    for keys in [Keys::open(), forty()] {
-        let case = Case { alpha: 0.001, ..few(keys) };
-        case.check(12);
-    }
-}
-
-/// Panes of 60 events that keep two keys are cut by 60/3.
-#[test]
-fn every_number_is_right_where_panes_are_cut() {
-    for (keys, panes) in [(Keys::open(), 16), (forty(), 4)] {
-        let case = Case { counts: [33, 25, 2], entries: 2, cut: 20, panes, nodes: panes, ..few(keys) };
-        case.check(2 * panes);
-    }
-}
-
-#[test]
-fn every_number_is_right_for_l2() {
-    for keys in [Keys::open(), forty()] {
-        let case = Case { norm: Norm::L2, panes: 8, nodes: 8, ..few(keys) };
-        case.check(24);
-    }
-}
-
-/// 64 panes are grouped by eight.
-#[test]
-fn every_number_is_right_where_nodes_are_shared() {
-    for (keys, releases) in [(Keys::open(), 150), (forty(), 80)] {
-        let case = Case { panes: 64, levels: 2, branching: 8, nodes: 15, alpha: 0.01, ..few(keys) };
-        case.check(releases);
+fn every_number_is_right_where_something_else_decides() {
+    for (keys, cut_panes, shared_releases) in [(Keys::open(), 16, 150), (forty(), 4, 80)] {
+        let few = || few(keys.clone());
+        let (counts, panes) = ([33, 25, 2], cut_panes);
+        Case { alpha: 0.001, ..few() }.check(12);
+        Case { counts, entries: 2, cut: 20, panes, nodes: panes, ..few() }.check(2 * panes);
+        Case { norm: Norm::L2, panes: 8, nodes: 8, ..few() }.check(24);
+        Case { panes: 64, levels: 2, branching: 8, nodes: 15, alpha: 0.01, ..few() }.check(shared_releases);
     }
 }
 
@@ -629,7 +598,7 @@ fn who_waits_for_high_noise_is_held_to_delta_up_to_the_horizon() {
         let mut continual = builder.window(window).continual().unwrap();
         continual.update_at(0, 7).unwrap();
         for _ in 1..2 * panes {
-            let next = (continual.counter.ended() as i64 + 1) * 1_000_000;
+            let next = (continual.counter.ended as i64 + 1) * 1_000_000;
             continual.push(Event { time: Some(next), key: None, user: None }, |_| ()).unwrap();
         }
         continual.release().unwrap()
