@@ -28,13 +28,13 @@
 //! without advice to the operator. A [`Warning`] is for the operator alone, and must not be published.
 
 pub mod csv;
+mod expectations;
 pub mod guarantee;
 mod holds;
 mod layout;
 mod moments;
 mod numbers;
 pub mod page;
-mod plan;
 mod privacy;
 mod renderings;
 mod statements;
@@ -47,9 +47,9 @@ mod warning;
 
 pub use frostpane::numbers::{grouped, megabytes, spoken};
 
+pub use expectations::{expectations, policy_reason};
 pub use layout::{FILE_WIDTH, Styles, TextLayout, WindowLabel};
 pub use numbers::{likelier, percent, plain};
-pub use plan::{expectations, policy_reason};
 pub use privacy::{privacy, together};
 pub use renderings::renderings;
 pub use statements::{Statement, empty_note, statements, sure};

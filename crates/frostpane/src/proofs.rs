@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | a release costs epsilon and delta | [`one_shot`] | `release/one_shot.rs` |
 //! | what one user did in one epoch moves counts by little, and nothing that is decided | [`users`] | `counting/users/`, `privacy/unit.rs` |
-//! | epsilon is split without a rest; no pane is opened before it has paid, and none pays too often | [`budget`] | `privacy/`, `counting/grant.rs` |
+//! | epsilon is split without a rest; no pane is opened before it has paid, and none pays too often | [`budget`] | `privacy/` |
 //! | whatever releases are asked for on the way, none loses more than its cap | [`ledger`] | `privacy/ledger/` |
 //! | one event moves what a pane keeps by 1 at two keys, and the cut by nothing; also after merging | [`pane`] | `pane/` |
 //! | one event more raises one counter by 1, or lowers all of them together | [`misra_gries`] | `sketch/misra_gries.rs` |

@@ -5,11 +5,12 @@ use std::ops::Range;
 use super::Event;
 use super::events::intake::{Intake, ReadPane, has_no_time, needs_time};
 use super::users::{EpochPanes, FixedWindow, StreamingBounder};
-use super::window::{WindowNumbers, WindowView};
+use super::window::WindowView;
 use super::{Batch, Tally};
 use crate::codec::{Reader, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
+use crate::privacy::ledger::WindowNumbers;
 
 /// What a [`Stream`](crate::Stream) counts: panes, or epochs, that have numbers, and lie where the clock or the number of events says.
 pub(crate) trait PaneCounter<K: Key> {

@@ -5,7 +5,6 @@ pub(crate) mod continual;
 mod counter;
 mod event;
 pub(crate) mod events;
-pub(crate) mod grant;
 mod tally;
 pub(crate) mod users;
 pub(crate) mod window;

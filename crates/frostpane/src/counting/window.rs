@@ -1,17 +1,10 @@
-//! Windows: whom a release charges, and what it reads.
+//! The panes that a release reads.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::key::Key;
 use crate::pane::Pane;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WindowNumbers {
-    pub covered: Range<i64>,
-    /// The pane that it begins within, if it does: it pays if it can.
-    pub boundary: Option<Range<i64>>,
-}
 
 pub struct WindowView<'a, K: Clone> {
     pub since: i64,

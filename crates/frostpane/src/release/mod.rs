@@ -2,7 +2,6 @@
 
 pub(crate) mod alternatives;
 pub(crate) mod by_sketch;
-pub(crate) mod charged_window;
 pub(crate) mod continual;
 mod counts;
 pub(crate) mod guarantee;
@@ -19,6 +18,7 @@ pub(crate) mod test_oracle;
 pub(crate) mod total;
 #[cfg(feature = "internals")]
 mod unnoised;
+pub(crate) mod window;
 mod window_counts;
 
 pub use continual::ContinualInfo;

@@ -12,7 +12,6 @@ use crate::noise::Entropy;
 use crate::pane::Pane;
 use crate::privacy::Epsilon;
 use crate::release::by_sketch::BySketch;
-use crate::release::charged_window::ChargedWindow;
 use crate::release::counts::CountSource;
 use crate::release::guarantee::{AccuracyStatement, Guarantee};
 use crate::release::norm::NormEstimate;
@@ -20,6 +19,7 @@ use crate::release::published::{Coverage, Estimator, Heavy, Release, RequestedWi
 use crate::release::request::Request;
 use crate::release::slack::Slack;
 use crate::release::total::Total;
+use crate::release::window::ReleaseWindow;
 use crate::release::window_counts::WindowCounts;
 use crate::sketch::CountSketch;
 use crate::spec::Norm;
@@ -27,7 +27,7 @@ use crate::spec::Norm;
 /// Releases the heavy hitters of the covered panes.
 pub(crate) fn release<K: Key>(
     request: &Request<K>,
-    view: ChargedWindow<'_, K>,
+    view: ReleaseWindow<'_, K>,
     entropy: &mut impl Entropy,
 ) -> Result<Release<K>> {
     let panes = view.panes();
@@ -146,7 +146,7 @@ fn cut_short<K>(
 /// The statements about the window that was asked for, given the guarantee of the one that is covered.
 fn ask<K: Key>(
     request: &Request<K>,
-    view: &ChargedWindow<'_, K>,
+    view: &ReleaseWindow<'_, K>,
     guarantee: Guarantee,
     entropy: &mut impl Entropy,
 ) -> Result<RequestedWindow> {
@@ -238,7 +238,7 @@ fn norm_of<K: Key>(
 #[cfg(feature = "internals")]
 pub(crate) fn unnoised<K: Key>(
     request: &Request<K>,
-    view: &ChargedWindow<'_, K>,
+    view: &ReleaseWindow<'_, K>,
 ) -> Result<crate::release::Unnoised<K>> {
     let panes = view.panes();
     let mut counts = Vec::new();
@@ -336,11 +336,11 @@ mod tests {
         panes: Vec<Cow<'a, Pane<u64>>>,
         boundary: Option<Cow<'a, Pane<u64>>>,
         may_measure: bool,
-    ) -> ChargedWindow<'a, u64> {
+    ) -> ReleaseWindow<'a, u64> {
         let events = panes.iter().map(|pane| pane.events()).sum();
         let before = boundary.as_ref().map_or(0, |pane| pane.events());
         let [asked, from, to] = [before.min(3), before, before + events];
-        ChargedWindow {
+        ReleaseWindow {
             covered: Some(WindowView {
                 since: asked as i64,
                 from: from as i64,
@@ -524,7 +524,7 @@ mod tests {
         let request = request(Norm::L1, 1.0, Keys::Open, shape);
         for (left_out, expected) in [(5, "the window lies within one pane"), (0, "the window has no events")]
         {
-            let view = ChargedWindow {
+            let view = ReleaseWindow {
                 asked_events: [0, left_out],
                 ..view(Vec::new(), Some(pane(times(1, 5), shape)), true)
             };

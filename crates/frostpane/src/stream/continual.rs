@@ -14,10 +14,10 @@ use crate::fault::Mutant;
 use crate::key::{Footprint, Key};
 use crate::noise::{Entropy, OsEntropy};
 use crate::pane::{Pane, Parameters};
-use crate::release::charged_window::edge;
 use crate::release::continual::{ContinualReleaser, ContinualSetup, ReleaseIndex};
 use crate::release::noise_tree::nodes::NodeSecrets;
 use crate::release::noise_tree::{NodeKey, Nodes, WindowNodes};
+use crate::release::window::edge;
 use crate::release::{Coverage, Release, Request};
 
 /// The heavy hitters of a sliding window, released at the end of every pane, at one epsilon. How long delta holds, where

@@ -4,12 +4,12 @@ use super::one_shot::OneShot;
 use super::{Builder, Continual, Outcome};
 use crate::codec::{Reader, Writer};
 use crate::counting::events::intake::ReadPane;
-use crate::counting::grant::{Grant, Quote};
 use crate::counting::{Batch, Event, PaneCounter, Tally};
 use crate::error::{Error, Result};
 use crate::key::Key;
 #[cfg(any(test, feature = "testing"))]
 use crate::noise::Entropy;
+use crate::privacy::ledger::{Grant, Quote};
 use crate::release::noise_tree::NodeKey;
 use crate::release::noise_tree::node_key::Purpose;
 use crate::release::noise_tree::stored::{Mark, SecretBytes};

@@ -4,13 +4,13 @@ use super::builder::Builder;
 use super::one_shot::OneShot;
 use super::receipt::Receipt;
 use crate::counting::events::intake::needs_time;
-use crate::counting::grant::{Price, Quote};
 use crate::counting::users::SpillFactory;
 use crate::counting::{Counter, Event, PaneCounter, Tally};
 use crate::error::Result;
 use crate::key::{Key, Keys};
 use crate::plan::Plan;
 use crate::privacy::ledger::{Account, Cap, Charge, Ledger};
+use crate::privacy::ledger::{Price, Quote};
 use crate::release::{Release, Request};
 use crate::spec::Span;
 

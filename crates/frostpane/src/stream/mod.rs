@@ -17,15 +17,15 @@ mod tests;
 use std::ops::Range;
 
 use crate::codec::check;
-pub use crate::counting::grant::Grant;
-use crate::counting::grant::{Price, Quote};
 pub use crate::counting::users::{RunOfUsers, SpillFactory};
 use crate::counting::{Batch, PaneCounter, Tally};
 use crate::error::{Error, Result};
 use crate::key::{Key, Keys};
 use crate::noise::Entropy;
 pub use crate::pane::PartialPane;
+pub use crate::privacy::ledger::Grant;
 use crate::privacy::ledger::{Account, Accountant, Cap, Charge, Ledger, Refusal};
+use crate::privacy::ledger::{Price, Quote};
 use crate::release::Release;
 pub use crate::release::noise_tree::stored::{Mark, SecretBytes, mark_of};
 use crate::spec::{Span, Spec};

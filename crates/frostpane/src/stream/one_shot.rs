@@ -4,7 +4,6 @@ use super::builder::Builder;
 use crate::codec::check;
 use crate::counting::events::Timeline;
 use crate::counting::events::intake::Intake;
-use crate::counting::grant::Grant;
 use crate::counting::users::{
     AskedEpochs, Calendar, EpochPanes, FixedWindow, SpillFactory, StreamingBounder,
 };
@@ -13,7 +12,8 @@ use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::noise::Entropy;
 use crate::plan::Plan;
-use crate::release::charged_window::ChargedWindow;
+use crate::privacy::ledger::Grant;
+use crate::release::window::ReleaseWindow;
 use crate::release::{Release, Request, one_shot};
 use crate::spec::window::Grid;
 use crate::spec::{Policy, Span, Unit};
@@ -108,11 +108,11 @@ fn view<'a, K: Key>(
     counter: &'a mut Counter<K>,
     request: &Request<K>,
     grant: &Grant,
-) -> Result<ChargedWindow<'a, K>> {
+) -> Result<ReleaseWindow<'a, K>> {
     let longest = request.spec.window().longest().length() as i64;
     check(!counter.has_clock() || grant.length() <= longest, "a window is longer than the longest")?;
     let window = counter.window(grant.length(), grant.boundary_paid())?;
-    Ok(ChargedWindow::of(request, window))
+    Ok(ReleaseWindow::of(request, window))
 }
 
 fn intake<K: Key>(plan: &Plan, request: &Request<K>, threads: usize) -> Result<Intake<K>> {

@@ -1,10 +1,10 @@
 //! A release that has been paid for, with the panes that it opens.
 
 use super::one_shot::OneShot;
-use crate::counting::grant::Grant;
 use crate::error::Result;
 use crate::key::Key;
 use crate::noise::{Entropy, OsEntropy};
+use crate::privacy::ledger::Grant;
 use crate::release::Release;
 
 /// A [`Grant`] with the panes that it opens: the way from panes to a [`Release`].

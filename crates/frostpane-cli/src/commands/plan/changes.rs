@@ -5,7 +5,7 @@ use std::io::Write;
 use frostpane::{Builder, Delta, Epsilon, Key, KeySpec, Size, Span, Spec};
 use frostpane_render::{enough_delta, megabytes};
 
-use super::words::held_words;
+use super::text::held_words;
 use crate::events::window_end::with_fewer_cuts;
 use crate::failure::Result;
 use crate::settings::ReleaseRequest;

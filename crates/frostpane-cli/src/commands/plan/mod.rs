@@ -3,8 +3,8 @@
 mod changes;
 mod plain;
 mod target;
+mod text;
 mod users;
-mod words;
 
 use std::io::Write;
 
@@ -22,8 +22,8 @@ use changes::write_changes;
 use frostpane_render::text::write_wrapped;
 use plain::PlainCounting;
 use target::TargetPlan;
+use text::{published_words, write_plan, write_windows};
 use users::PerUserPlan;
-use words::{published_words, write_plan, write_windows};
 
 /// Say what to expect of a list before any data: noise, threshold, memory, promises.
 #[derive(clap::Args)]

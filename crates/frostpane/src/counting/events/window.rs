@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Timeline;
-use crate::counting::window::{BoundaryPane, WindowNumbers, WindowView};
+use crate::counting::window::{BoundaryPane, WindowView};
 use crate::error::Result;
 use crate::key::Key;
+use crate::privacy::ledger::WindowNumbers;
 use crate::spec::window::Grid;
 
 impl<K: Key> Timeline<K> {

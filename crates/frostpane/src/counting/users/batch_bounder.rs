@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use super::admission::Admission;
 use super::calendar::Calendar;
 use super::contribution_log::{ContributionLog, FilteredEvent};
 use super::contributions::Rule;
 use super::event_filter::EventFilter;
+use super::log_bounder::LogBounder;
 use super::spill::SpillFactory;
 use crate::counting::Tally;
 use crate::error::Result;
@@ -54,7 +54,7 @@ impl<K: Key> BatchBounder<K> {
         fault: Fault,
     ) -> Self {
         let rule = Rule::new(&bounds, seed);
-        let settling = Admission { rule, bounds, seed, calendar, first: periods.start, fault };
+        let bounder = LogBounder { rule, bounds, seed, calendar, first: periods.start, fault };
         Self {
             candidates: CandidateFilter {
                 filter: EventFilter::new(keys, &bounds, seed),
@@ -62,7 +62,7 @@ impl<K: Key> BatchBounder<K> {
                 calendar,
                 periods,
             },
-            log: ContributionLog::new(settling, memory),
+            log: ContributionLog::new(bounder, memory),
             fault,
         }
     }

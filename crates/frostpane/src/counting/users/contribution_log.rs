@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::admission::{Admission, StoredLogs, begin};
 use super::contributions::{LOGS, UserPlace, UserTable};
 use super::counts::Counts;
 use super::key_interner::{KeyInterner, Nearby};
 use super::log::{Entry, KeyRef, Logs};
+use super::log_bounder::{LogBounder, StoredLogs, begin};
 use super::spill::{SpillFactory, SpillFile, check_room, no_room};
 use crate::error::Result;
 use crate::key::Key;
@@ -23,7 +23,7 @@ const MUCH: u64 = 1 << 21;
 /// Keys with their numbers, and logs of who came to which. What does not fit into the memory goes to disk: where it was in between
 /// shows in nothing but time.
 pub struct ContributionLog<K: Key> {
-    settling: Admission,
+    bounder: LogBounder,
     logs: Logs<K>,
     pub names: KeyInterner<K>,
     /// True if keys that have no number yet are given one.
@@ -49,11 +49,11 @@ pub struct FilteredEvent<'a, K: Key> {
 }
 
 impl<K: Key> ContributionLog<K> {
-    pub fn new(settling: Admission, (most_bytes, scratch): (u64, Option<SpillFactory>)) -> Self {
+    pub fn new(bounder: LogBounder, (most_bytes, scratch): (u64, Option<SpillFactory>)) -> Self {
         Self {
-            settling,
+            bounder,
             logs: Logs::new(),
-            names: settling.rule.names(),
+            names: bounder.rule.names(),
             names_keys: true,
             on_disk: SpillFile::default(),
             scratch,
@@ -144,7 +144,7 @@ impl<K: Key> ContributionLog<K> {
             let blocks = self.logs.take(log);
             begin(&mut part, &blocks, 0);
             for block in blocks {
-                self.settling.offer_all(&mut part, &mut &mut self.names, &block)?;
+                self.bounder.offer_all(&mut part, &mut &mut self.names, &block)?;
             }
             let logs = &mut self.logs;
             part.for_each_entry(|user, period, key, times| {
@@ -167,8 +167,8 @@ impl<K: Key> ContributionLog<K> {
         let has_room = Counts::bytes(panes, self.names.len()) <= self.most_bytes / 16;
         let stored = StoredLogs::new(&mut self.logs, &mut self.on_disk);
         match self.names_keys && is_much && has_room {
-            true => self.settling.count_on_two_threads(&stored, &self.names, panes, &pane_of),
-            false => self.settling.count(&stored, &mut self.names, panes, pane_of),
+            true => self.bounder.count_on_two_threads(&stored, &self.names, panes, &pane_of),
+            false => self.bounder.count(&stored, &mut self.names, panes, pane_of),
         }
     }
 

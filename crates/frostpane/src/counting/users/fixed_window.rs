@@ -6,11 +6,12 @@ use std::ops::Range;
 use super::batch_bounder::BatchBounder;
 use super::{Calendar, SpillFactory};
 use crate::counting::Tally;
-use crate::counting::window::{WindowNumbers, WindowView};
+use crate::counting::window::WindowView;
 use crate::error::{Error, Result};
 use crate::fault::{Fault, Mutant};
 use crate::key::{Key, Keys};
 use crate::pane::{Pane, Parameters};
+use crate::privacy::ledger::WindowNumbers;
 use crate::spec::{Bounds, Span, ValidSpec};
 
 pub struct FixedWindow<K: Key> {

@@ -1,6 +1,5 @@
 #![doc = include_str!("users.md")]
 
-mod admission;
 mod batch_bounder;
 mod calendar;
 mod contribution_log;
@@ -11,6 +10,7 @@ mod event_filter;
 mod fixed_window;
 mod key_interner;
 mod log;
+mod log_bounder;
 pub(crate) mod spill;
 mod stored;
 mod streaming_bounder;

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::admission::not_as_it_was;
 use super::calendar::Calendar;
 use super::contributions::{Contribution, Contributions, PARTS};
 use super::counts::Counts;
 use super::event_filter::EventFilter;
 use super::key_interner::KeyInterner;
+use super::log_bounder::not_as_it_was;
 use super::spill::{SpillFactory, check_room, no_room};
 use super::user_set::{Users, logs};
 use crate::error::Result;
@@ -178,7 +178,7 @@ impl<K: Key> StreamingBounder<K> {
         if self.fault.is(Mutant::SecondMap) {
             self.admitted.remove(&epoch);
         }
-        let admission = PeriodAdmission { epoch, fault: self.fault };
+        let bounder = PeriodBounder { epoch, fault: self.fault };
         let (bounds, seed) = (self.bounds, self.seed);
         let splits = self.calendar.splits_epochs();
         if splits {
@@ -188,16 +188,16 @@ impl<K: Key> StreamingBounder<K> {
         let admitted = self.admitted.get_mut(&epoch).filter(|_| splits);
         if !users.are_on_disk() && admitted.as_ref().is_none_or(|users| !users.are_on_disk()) {
             let admitted = admitted.map(|users| &mut users.memory);
-            return admission.admit(&users.memory, admitted, |_, key, times| count(key, times));
+            return bounder.admit(&users.memory, admitted, |_, key, times| count(key, times));
         }
         for log in logs() {
             let candidates = users.of_log(log, epoch)?;
             let Some(admitted) = self.admitted.get_mut(&epoch).filter(|_| splits) else {
-                admission.admit(&candidates, None, |_, key, times| count(key, times))?;
+                bounder.admit(&candidates, None, |_, key, times| count(key, times))?;
                 continue;
             };
             let mut before = admitted.of_log(log, epoch)?;
-            admission.admit(&candidates, Some(&mut before), |user, key, times| {
+            bounder.admit(&candidates, Some(&mut before), |user, key, times| {
                 count(key, times);
                 let place = admitted.memory.place(user, 0);
                 admitted.memory.offer(user, place, epoch, key, times);
@@ -230,12 +230,12 @@ fn spill_largest<K: Key>(mut all: Vec<&mut Users<K>>, mut more: u64, scratch: &S
 }
 
 /// Takes candidates of a period for good.
-struct PeriodAdmission {
+struct PeriodBounder {
     epoch: i64,
     fault: Fault,
 }
 
-impl PeriodAdmission {
+impl PeriodBounder {
     /// Visits what counts of candidates: user, key and how often. What was admitted in the epoch before is in `admitted`, where an epoch
     /// has several periods, and so is afterwards what is now.
     fn admit<K: Key>(

@@ -1,8 +1,8 @@
 //! Users of one period or epoch, in memory and on disk.
 
-use super::admission::not_as_it_was;
 use super::contributions::{Contributions, LOGS};
 use super::log::{self, Entry, KeyRef};
+use super::log_bounder::not_as_it_was;
 use super::spill::{SpillFactory, SpillFile, check_room};
 use crate::error::Result;
 use crate::key::Key;

@@ -5,6 +5,7 @@ mod amount;
 mod cap;
 mod charge;
 mod conversion;
+mod grant;
 mod refusal;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,8 @@ pub use account::Account;
 pub use amount::Amount;
 pub use cap::{Accountant, Cap};
 pub use charge::{Charge, Measurement};
+pub use grant::Grant;
+pub(crate) use grant::{Price, Quote, WindowNumbers};
 pub use refusal::{Refusal, Unpaid};
 
 use crate::error::{self, Error};

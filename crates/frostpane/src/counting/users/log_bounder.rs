@@ -75,7 +75,7 @@ impl<K: Key> KeyNumbering<K> for &KeyInterner<K> {
 
 /// The bounds of users, in periods from the first one on.
 #[derive(Clone, Copy)]
-pub struct Admission {
+pub struct LogBounder {
     pub rule: Rule,
     pub bounds: Bounds,
     pub seed: u64,
@@ -84,7 +84,7 @@ pub struct Admission {
     pub fault: Fault,
 }
 
-impl Admission {
+impl LogBounder {
     pub fn count<K: Key>(
         self,
         stored: &StoredLogs<'_, K>,

@@ -14,7 +14,7 @@ use crate::spec::Edge;
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A window in panes that were paid for, and in the words of its release.
-pub(crate) struct ChargedWindow<'a, K: Key> {
+pub(crate) struct ReleaseWindow<'a, K: Key> {
     pub covered: Option<WindowView<'a, K>>,
     pub coverage: Coverage,
     /// The first position that was asked for.
@@ -23,7 +23,7 @@ pub(crate) struct ChargedWindow<'a, K: Key> {
     pub asked_events: [u64; 2],
 }
 
-impl<'a, K: Key> ChargedWindow<'a, K> {
+impl<'a, K: Key> ReleaseWindow<'a, K> {
     /// A window, or none if there was no event.
     pub fn of(request: &Request<K>, window: Option<WindowView<'a, K>>) -> Self {
         let by_count = request.spec.window().is_by_count();

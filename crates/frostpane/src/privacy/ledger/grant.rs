@@ -1,16 +1,23 @@
-//! Releases that were paid for.
+//! The charge of a release, and the grant that it gives.
 
 use std::ops::Range;
 
-use super::window::WindowNumbers;
+use super::{Accountant, Cap, Charge, Ledger, Refusal};
 use crate::codec::{Reader, Writer, check};
 use crate::error::Result;
-use crate::privacy::ledger::{Accountant, Cap, Charge, Ledger, Refusal};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Price {
     pub charge: Charge,
     pub cap: Cap,
+}
+
+/// The panes, or epochs, that a release charges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WindowNumbers {
+    pub covered: Range<i64>,
+    /// The pane that it begins within, if it does: it pays if it can.
+    pub boundary: Option<Range<i64>>,
 }
 
 /// A release that has not been charged.
