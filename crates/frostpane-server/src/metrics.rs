@@ -1,5 +1,4 @@
-//! Metrics for the operator, in the format of Prometheus. Where users are protected, none reveals the number
-//! of events.
+//! Metrics in the format of Prometheus. Where users are protected, none reveals the number of events.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -58,6 +58,11 @@ impl Problem {
         )
     }
 
+    /// The request cannot be read.
+    pub(crate) fn malformed(error: impl Into<String>, then: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, error, then)
+    }
+
     pub(crate) fn invalid(error: impl Into<String>, then: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, error, then)
     }

@@ -194,8 +194,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>> {
     match (all.next(), all.next()) {
         (None, _) => Ok(None),
         (Some(value), None) if let Ok(text) = value.to_str() => Ok(Some(text)),
-        _ => Err(Problem::new(
-            StatusCode::BAD_REQUEST,
+        _ => Err(Problem::malformed(
             format!("the header {name} is there twice, or is not text"),
             "send it once",
         )),

@@ -2,7 +2,6 @@
 
 use axum::body::Body;
 use axum::extract::{self, FromRequest, FromRequestParts, Request};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
 use bytes::Bytes;
 use serde::Deserialize;
@@ -43,8 +42,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Path<T> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let read = extract::Path::from_request_parts(parts, app).await;
         read.map(|extract::Path(value)| Self(value)).map_err(|_| {
-            Problem::new(
-                StatusCode::BAD_REQUEST,
+            Problem::malformed(
                 "the path of the request cannot be read",
                 "names are text, percent-encoded as UTF-8",
             )
@@ -58,12 +56,9 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let read = extract::Query::from_request_parts(parts, app).await;
         read.map(|extract::Query(value)| Self(value)).map_err(|refused| {
-            Problem::new(
-                StatusCode::BAD_REQUEST,
-                format!(
-                    "what stands behind the question mark cannot be used ({})",
-                    refused.body_text().replace("Failed to deserialize query string: ", "")
-                ),
+            let cause = refused.body_text().replace("Failed to deserialize query string: ", "");
+            Problem::malformed(
+                format!("what stands behind the question mark cannot be used ({cause})"),
                 "look at GET /v1/openapi.json for what can be asked",
             )
         })

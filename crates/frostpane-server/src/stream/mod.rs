@@ -11,7 +11,7 @@ mod spec_json;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,7 @@ use crate::log;
 use crate::metrics::{IngestStatistics, StreamMetrics};
 use crate::problem::{Problem, Result};
 use crate::rate_limiter::RateLimiter;
+use crate::sync;
 use crate::worker_pool::give_way;
 use actor::StreamActor;
 use command::Reply;
@@ -126,12 +127,8 @@ pub(crate) enum Status {
 }
 
 impl SharedState {
-    fn status(&self) -> MutexGuard<'_, Status> {
-        self.status.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn set_status(&self, status: Status) {
-        *self.status() = status;
+        *sync::lock(&self.status) = status;
     }
 
     /// The time, or number of events, that the state has reached. For the operator alone.
@@ -144,10 +141,9 @@ impl SharedState {
         self.by_clock.then(|| self.clock())
     }
 
-    /// Sets a status that follows from the clock, unless the stream has failed or stopped. Returns true if it
-    /// is new.
+    /// Sets a status by the clock, unless the stream has failed or stopped. Returns true if it is new.
     fn set_status_by_clock(&self, to: Status) -> bool {
-        let mut status = self.status();
+        let mut status = sync::lock(&self.status);
         let is_new = matches!(*status, Status::Ready | Status::Clock | Status::Waiting) && *status != to;
         if is_new {
             *status = to;
@@ -155,8 +151,7 @@ impl SharedState {
         is_new
     }
 
-    /// The time of this stream: never before the time that it has reached, and never that of an implausible
-    /// clock.
+    /// The time of this stream: never before what it has reached, and never that of an implausible clock.
     fn present(&self) -> std::result::Result<i64, ClockError> {
         match self.moment() {
             Some(reached) => self.wall.read((reached > 0).then_some(reached)),
@@ -180,7 +175,7 @@ impl SharedState {
     }
 
     fn set_budget(&self, budget: BudgetReport) {
-        *self.budget.write().unwrap_or_else(PoisonError::into_inner) = Some(budget);
+        *sync::write(&self.budget) = Some(budget);
     }
 }
 
@@ -276,7 +271,7 @@ impl StreamHandle {
     }
 
     pub fn settings(&self) -> Arc<Settings> {
-        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+        sync::read(&self.settings).clone()
     }
 
     /// Changes and stores settings, at a limited rate, on a thread that may wait for the disk.
@@ -298,13 +293,13 @@ impl StreamHandle {
         let written = changed.clone();
         let failed = || Problem::unavailable("the settings of a stream cannot be written");
         tokio::task::spawn_blocking(move || written.write(&stream.folder)).await.map_err(|_| failed())??;
-        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = changed;
+        *sync::write(&self.settings) = changed;
         Ok(())
     }
 
     /// The description, written again only when something has changed.
     pub(crate) fn described(&self, of: Described, write: impl FnOnce() -> Vec<u8>) -> bytes::Bytes {
-        let mut described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut described = sync::lock(&self.described);
         match &*described {
             Some((known, bytes)) if *known == of => bytes.clone(),
             _ => {
@@ -337,7 +332,7 @@ impl StreamHandle {
 
     /// The budget as of the last pane that ended or release that was made.
     pub(crate) fn budget(&self) -> Option<BudgetReport> {
-        self.shared.budget.read().unwrap_or_else(PoisonError::into_inner).clone()
+        sync::read(&self.shared.budget).clone()
     }
 
     pub fn shelf(&self) -> &Shelf {
@@ -346,7 +341,7 @@ impl StreamHandle {
 
     pub(crate) fn status(&self) -> Status {
         let shared = &self.shared;
-        let status = *shared.status();
+        let status = *sync::lock(&shared.status);
         match status {
             Status::Stopped => status,
             _ if shared.disk.lasts() > shared.hung => Status::Hung,
@@ -371,8 +366,7 @@ impl StreamHandle {
         (!self.spec().unit.is_user()).then_some(statistics)
     }
 
-    /// Takes events, which are durable when this returns. With an identity, the receipt is returned if they
-    /// are repeated.
+    /// Takes events, which are durable when this returns. Repeated ones get the receipt of their identity.
     pub(crate) async fn take(
         &self,
         identity: Option<Identity>,
@@ -387,7 +381,7 @@ impl StreamHandle {
             |reply| StreamCommand::Ingest(IngestRequest { identity, receipt, batch, queue_permit, reply });
         let sent = {
             // Held until the batch is in the queue, so that none follows the close.
-            let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
+            let settings = sync::read(&self.settings);
             (!settings.closed).then(|| self.send(ingest)).transpose()?
         };
         match sent {
