@@ -1,16 +1,13 @@
 //! Input appears in no line of the log, no metric and no refusal.
 
-use crate::call::{ARROW, Folder, JSONL, PEOPLE};
-use crate::process::{Process, token};
+use crate::call::{ARROW, JSONL, PEOPLE, served};
 
 const KEY: &str = "marked-key-zqzq";
 const USER: &str = "marked-user-qzqz";
 
 #[test]
 fn no_key_and_no_user_is_told_to_anybody() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "quiet");
-    let process = Process::start(&folder.0);
+    let (folder, token, process) = served(&[]);
     process.create("one", &token, PEOPLE);
     let good = format!("{{\"key\":\"{KEY}\",\"user\":\"{USER}\",\"time\":\"{}\"}}\n", jiff::Timestamp::now());
     let bad = [

@@ -7,9 +7,7 @@ use arrow_array::{ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArra
 use arrow_ipc::writer::StreamWriter;
 use frostpane_server::Scope;
 
-use crate::call::{ARROW, Api, BY_COUNT, JSONL, PEOPLE, arrow, gzip, lines};
-
-const BY_CLOCK: &str = r#"{ "window": "1h", "slide": "1m", "top": 5 }"#;
+use crate::call::{ARROW, Api, BY_CLOCK, BY_COUNT, JSONL, PEOPLE, arrow, gzip, lines};
 
 #[tokio::test]
 async fn events_may_come_in_any_form() {
@@ -71,8 +69,7 @@ async fn packed_events_are_unpacked_up_to_a_limit() {
         assert!(bytes.len() < 1 << 19, "it comes in small");
         api.with("POST", path, &[kind, ("content-encoding", name)], bytes).await.is(413);
     }
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 100);
+    assert_eq!(api.counted("one").await, 100);
 }
 
 #[tokio::test]
@@ -86,8 +83,7 @@ async fn a_wrong_event_refuses_the_request_or_is_counted_apart() {
     let path = "/v1/streams/one/events?wrong=skip";
     let taken = api.with("POST", path, &[("content-type", JSONL)], body).await.is(200).json();
     assert_eq!((&taken["events"], &taken["wrong"]), (&5.into(), &2.into()));
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 5, "nothing of the request that was refused is there");
+    assert_eq!(api.counted("one").await, 5, "nothing of the request that was refused is there");
 }
 
 #[tokio::test]
@@ -112,8 +108,7 @@ async fn the_same_request_counts_once_and_another_under_its_key_is_refused() {
     }
     let api = api.restarted().await;
     assert_eq!(api.with("POST", path, &headers, lines(10)).await.is(200).json()["again"], true);
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 20);
+    assert_eq!(api.counted("one").await, 20);
 }
 
 #[tokio::test]
@@ -137,8 +132,7 @@ async fn too_much_at_once_is_answered_at_once_and_passes() {
     }
     assert!(taken < 300, "it was not too much");
     api.send("one", JSONL, body).await.is(200);
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), (taken + 1) * 4_000);
+    assert_eq!(api.counted("one").await, (taken + 1) * 4_000);
 }
 
 #[tokio::test]
@@ -247,24 +241,5 @@ async fn arrow_that_stands_for_far_more_than_it_is_is_refused() {
     for good in good {
         api.send("one", ARROW, arrow([("key", good)])).await.is(200);
     }
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 12);
-}
-
-/// No key or user makes the service refuse the event of another user. The table of all readers has others.
-#[tokio::test]
-async fn what_a_key_is_refuses_nothing() {
-    let api = Api::new();
-    api.create("count", BY_COUNT).await;
-    api.create("people", PEOPLE).await;
-    let seconds = jiff::Timestamp::now().as_second();
-    let event = format!(r#"{{"key":"\ud83d","user":"\ud83d","time":{seconds}}}"#);
-    for (stream, kind, body) in [
-        ("count", JSONL, event.clone()),
-        ("count", "application/json", format!("[{event}]")),
-        ("people", JSONL, event.clone()),
-    ] {
-        let taken = api.send(stream, kind, body).await.is(200).json();
-        assert_eq!((&taken["events"], &taken["wrong"]), (&1.into(), &0.into()), "{stream} {kind}");
-    }
+    assert_eq!(api.counted("one").await, 12);
 }

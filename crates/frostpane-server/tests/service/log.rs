@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use arrow_array::StringArray;
 
-use crate::call::{ARROW, BY_COUNT, Folder, arrow, lines};
-use crate::process::{PROGRAM, Process, ask, token, wait_until};
+use crate::call::{ARROW, BY_COUNT, Folder, arrow, lines, served};
+use crate::process::{PROGRAM, ask, signal, token, wait_until};
 
 /// Starts a process that logs to a file or pipe.
 fn start(folder: &Folder, log: Stdio) -> (Child, SocketAddr) {
@@ -32,8 +32,7 @@ fn works(folder: &Folder, token: &str, (mut child, address): (Child, SocketAddr)
     assert_eq!(call("PUT", "/v1/streams/one", "", BY_COUNT), 201);
     let kind = "content-type: application/x-ndjson\r\n";
     assert_eq!(call("POST", "/v1/streams/one/events", kind, &lines(10)), 200);
-    let id = child.id().to_string();
-    Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    signal(child.id(), "-TERM");
     assert!(child.wait().unwrap().success());
     assert_eq!(folder.counted("one"), 10);
 }
@@ -65,9 +64,7 @@ fn what_was_asked_for_and_cannot_be_written_is_an_error() {
 /// Some invalid Arrow streams make the reader panic.
 #[test]
 fn a_token_to_ingest_cannot_fill_the_log() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "log");
-    let process = Process::start(&folder.0);
+    let (_folder, token, process) = served(&[]);
     process.create("one", &token, BY_COUNT);
     let send = |body: &[u8]| process.send("one", &token, ARROW, body).status.as_u16();
     let whole = arrow([("key", Arc::new(StringArray::from(vec![Some("snow")])))]);

@@ -6,7 +6,7 @@ use frostpane_store::{Begin, Store};
 use futures_util::FutureExt;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, eventually, limits, lines};
+use crate::call::{Api, BY_CLOCK, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, eventually, limits, lines};
 
 #[tokio::test]
 async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
@@ -40,19 +40,18 @@ async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
 #[tokio::test]
 async fn what_takes_the_place_of_a_stream_leaves_out_events_from_before() {
     let api = Api::new();
-    let by_clock = r#"{ "window": "1h", "slide": "1m", "top": 5 }"#;
-    api.create("old", by_clock).await;
+    api.create("old", BY_CLOCK).await;
     let before = Timestamp::now();
     api.call("DELETE", "/v1/streams/old", "").await.is(204);
-    api.call("PUT", "/v1/streams/new?replaces=old", by_clock).await.is(201);
+    api.call("PUT", "/v1/streams/new?replaces=old", BY_CLOCK).await.is(201);
     let event = |time| format!("{{\"key\":\"snow\",\"time\":\"{time}\"}}\n");
     let body = event(before) + &event(Timestamp::now());
     let taken = api.send("new", JSONL, body).await.is(200).json();
     assert_eq!(taken["events"], 1, "the one from before may be in a list of the stream that was here");
-    api.call("PUT", "/v1/streams/arrival?replaces=old&time=arrival", by_clock).await.is(422);
+    api.call("PUT", "/v1/streams/arrival?replaces=old&time=arrival", BY_CLOCK).await.is(422);
     api.call("PUT", "/v1/streams/count?replaces=old", BY_COUNT).await.is(422);
-    api.create("there", by_clock).await;
-    api.call("PUT", "/v1/streams/there?replaces=old", by_clock).await.is(409);
+    api.create("there", BY_CLOCK).await;
+    api.call("PUT", "/v1/streams/there?replaces=old", BY_CLOCK).await.is(409);
     // With users, it begins with the next whole epoch.
     api.create("people", PEOPLE).await;
     api.call("DELETE", "/v1/streams/people", "").await.is(204);
@@ -177,8 +176,7 @@ async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
     tick(&api, "old", now - SignedDuration::from_hours(48));
     let api = api.restarted().await;
     api.send("old", JSONL, event.clone()).await.is(503);
-    api.service.stop().await;
-    let api = Api::with_limits(api.into_folder(), Limits { accept_clock: true, ..limits() });
+    let api = Api::with_limits(api.stopped().await, Limits { accept_clock: true, ..limits() });
     api.send("old", JSONL, event).await.is(200);
 }
 
@@ -199,11 +197,11 @@ async fn a_stream_that_could_not_be_begun_leaves_its_name_free() {
 
     // The witnesses have a copy of the tombstone that a restored folder lacks.
     api.call("DELETE", "/v1/streams/one", "").await.is(204);
-    api.service.stop().await;
-    let folder = api.into_folder();
+    let folder = api.stopped().await;
     std::fs::remove_dir_all(folder.0.join("gone")).unwrap();
     let api = Api::with_witnesses(folder, Some(&witnesses), limits());
     api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(409);
+    assert!(api.folder.0.join("gone/one.json").exists(), "it was copied back");
 }
 
 #[tokio::test]
