@@ -56,7 +56,6 @@ impl Demo {
         Ok(std::env::temp_dir().join(name))
     }
 
-    /// Creates streams with a synthetic past.
     pub fn prepare(folder: &Path) -> std::result::Result<(), String> {
         // The stream with the shortest slide comes last, so that it has no gap.
         for (name, spec) in specs().into_iter().rev() {

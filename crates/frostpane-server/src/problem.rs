@@ -58,7 +58,6 @@ impl Problem {
         )
     }
 
-    /// The request cannot be read.
     pub(crate) fn malformed(error: impl Into<String>, then: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, error, then)
     }
@@ -74,6 +73,11 @@ impl Problem {
     /// Too much is asked at once, or too often.
     pub(crate) fn too_many(error: impl Into<String>, then: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, error, then).after(1)
+    }
+
+    /// The service cannot do this for a while.
+    pub(crate) fn not_now(error: impl Into<String>, then: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error, then).after(5)
     }
 
     pub(crate) fn unavailable(error: impl Into<String>) -> Self {

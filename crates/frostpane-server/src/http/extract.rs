@@ -1,5 +1,7 @@
 //! Extractors of the parts of a request, whose refusals are a `Problem`.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::{self, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
@@ -12,6 +14,7 @@ use super::App;
 use super::body::{BodyPermits, receive};
 use crate::auth::Caller;
 use crate::problem::{Problem, Result};
+use crate::stream::StreamHandle;
 
 pub struct Path<T>(pub T);
 
@@ -32,6 +35,9 @@ pub struct ReleasePath {
     /// Id of the release
     pub id: String,
 }
+
+/// The stream of the path, which the caller may read.
+pub struct Readable(pub Arc<StreamHandle>);
 
 /// A small body, of a client with a token, and the permits for its bytes.
 pub struct SmallBody(pub Bytes, pub Option<BodyPermits>);
@@ -62,6 +68,16 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Query<T> {
                 "look at GET /v1/openapi.json for what can be asked",
             )
         })
+    }
+}
+
+impl FromRequestParts<App> for Readable {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let caller = Caller::from_request_parts(parts, app).await?;
+        let Path(StreamPath { name }) = Path::from_request_parts(parts, app).await?;
+        caller.reads(&name).map(Self)
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
-use super::extract::{Path, Query, SmallBody, StreamPath};
+use super::extract::{Path, Query, Readable, SmallBody, StreamPath};
 use super::plan::{PlanPermit, make_plan};
 use super::refusals::Refusals;
 use crate::auth::{Caller, Scope};
@@ -234,8 +234,8 @@ pub fn spec_of(body: &[u8]) -> Result<Spec> {
     get, path = "/v1/streams/{name}", tag = "streams", params(StreamPath),
     responses((status = 200, body = Description), Refusals), security((), ("token" = [])),
 )]
-pub async fn describe(caller: Caller, Path(StreamPath { name }): Path<StreamPath>) -> Result<Response> {
-    Ok(described(&*caller.reads(&name)?))
+pub async fn describe(Readable(stream): Readable) -> Response {
+    described(&stream)
 }
 
 /// The settings of a stream that can change.

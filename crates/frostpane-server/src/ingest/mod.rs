@@ -111,7 +111,6 @@ pub fn digest_of(body: &[u8]) -> [u8; 32] {
     *blake3::hash(body).as_bytes()
 }
 
-/// Returns true if the problem may pass.
 fn is_passing(problem: &Problem) -> bool {
     let passing = [
         // Closed: the message stays with its source.

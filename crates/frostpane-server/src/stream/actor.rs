@@ -9,7 +9,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
 use frostpane::{Batch, ErrorKind, Span};
 use frostpane_render::ReaderSummary;
 use frostpane_store::{
@@ -686,10 +685,8 @@ fn is_restored<K: ServedKey>(store: &Store<K>) -> Result<bool> {
 }
 
 fn not_open() -> Problem {
-    Problem::new(
-        StatusCode::SERVICE_UNAVAILABLE,
+    Problem::not_now(
         "the state of this stream cannot be opened",
         "the operator has to look at the log of the service",
     )
-    .after(5)
 }

@@ -15,7 +15,6 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
 use frostpane::{Bytes, Spec};
 use frostpane_events::Format;
 use frostpane_store::{Begin, BudgetReport, ClockError, Header, KeyKind, Store, WallClock};
@@ -470,12 +469,10 @@ fn changed_too_often() -> Problem {
 }
 
 pub(crate) fn catching_up() -> Problem {
-    Problem::new(
-        StatusCode::SERVICE_UNAVAILABLE,
+    Problem::not_now(
         "this stream was off for long and is catching up with the clock: nothing of this request was done",
         "send it again after the time that Retry-After says, with the same Idempotency-Key",
     )
-    .after(5)
 }
 
 pub(crate) fn overloaded() -> Problem {

@@ -61,20 +61,12 @@ impl Most {
 
     /// Returns true if one more fits, and counts it.
     pub fn take(&mut self, next: &Published) -> bool {
-        let (fits, size) = (self.bytes.checked_sub(next.json.len()), self.number.checked_sub(1));
-        let taken = match (size, fits) {
-            (None, _) => false,
-            (Some(number), Some(bytes)) => {
-                (self.number, self.bytes) = (number, bytes);
-                true
-            }
-            (Some(number), None) => {
-                (self.number, self.bytes) = (number, 0);
-                self.is_first
-            }
+        let Some(number) = self.number.checked_sub(1) else {
+            return false;
         };
-        self.is_first = false;
-        taken
+        let (bytes, is_first) = (self.bytes.checked_sub(next.json.len()), self.is_first);
+        (self.number, self.bytes, self.is_first) = (number, bytes.unwrap_or(0), false);
+        bytes.is_some() || is_first
     }
 
     pub fn is_used(&self) -> bool {
@@ -83,7 +75,7 @@ impl Most {
 }
 
 /// The latest releases of a stream. Listeners hold no copy of them, only the number of the last that they saw.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Shelf {
     held: Mutex<Latest>,
     latest: watch::Sender<u64>,
@@ -103,12 +95,6 @@ impl Latest {
             let first = self.releases.pop_front();
             self.bytes -= first.map_or(0, |first| first.frame.len());
         }
-    }
-}
-
-impl Default for Shelf {
-    fn default() -> Self {
-        Self { held: Mutex::default(), latest: watch::Sender::new(0) }
     }
 }
 
@@ -132,8 +118,7 @@ impl Shelf {
 
     pub fn of(&self, id: &str) -> Option<Arc<Published>> {
         let held = sync::lock(&self.held);
-        let mut found = held.releases.iter().filter(|published| published.id.as_deref() == Some(id));
-        found.next().cloned()
+        held.releases.iter().find(|published| published.id.as_deref() == Some(id)).cloned()
     }
 
     /// The releases after a number, up to a limit; none if some of them are not held.
