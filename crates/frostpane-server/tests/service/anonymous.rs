@@ -60,8 +60,7 @@ async fn who_waits_for_a_plan_holds_little_and_a_few_do() {
 
 #[tokio::test]
 async fn a_body_that_never_ends_is_not_waited_for_without_a_token() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let paths = [
         ("PUT", "/v1/streams/two"),
         ("PATCH", "/v1/streams/one"),

@@ -154,8 +154,7 @@ const TABLE: &[Row] = &[
 async fn a_hundred_bad_requests_are_refused_and_leave_nothing() {
     let requests = TABLE.iter().map(|(.., paths, _, bodies)| paths.len() * bodies.len()).sum::<usize>();
     assert!(requests >= 100, "{requests}");
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.create("single", SINGLE).await;
     api.create("people", PEOPLE).await;
     api.create("closed", BY_COUNT).await;
@@ -204,8 +203,7 @@ async fn a_hundred_bad_requests_are_refused_and_leave_nothing() {
 
 #[tokio::test]
 async fn bodies_that_are_too_large_are_refused_before_they_are_read() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.send("one", JSONL, vec![b' '; (1 << 20) + 1]).await.is(413);
     api.call("PUT", "/v1/streams/two", vec![b' '; 1 << 17]).await.is(413);
     api.call("POST", "/v1/plan", vec![b' '; 1 << 17]).await.is(413);

@@ -93,6 +93,13 @@ impl Api {
         Self::in_folder(Folder::new())
     }
 
+    /// A service with a stream.
+    pub async fn serving(name: &str, spec: &'static str) -> Self {
+        let api = Self::new();
+        api.create(name, spec).await;
+        api
+    }
+
     pub fn in_folder(folder: Folder) -> Self {
         Self::with_limits(folder, limits())
     }

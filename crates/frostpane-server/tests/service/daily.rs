@@ -151,8 +151,7 @@ fn give_up(stream: &Path, id: &str) {
 
 #[tokio::test]
 async fn a_release_that_was_given_up_is_not_there_and_keeps_no_other_away() {
-    let api = Api::new();
-    api.create("one", SINGLE).await;
+    let api = Api::serving("one", SINGLE).await;
     api.send("one", JSONL, lines(500)).await.is(200);
     for id in ["monday", "tuesday"] {
         let path = format!("/v1/streams/one/releases/{id}");

@@ -11,8 +11,7 @@ use crate::call::{ARROW, Api, BY_CLOCK, BY_COUNT, JSONL, PEOPLE, arrow, gzip, li
 
 #[tokio::test]
 async fn events_may_come_in_any_form() {
-    let api = Api::new();
-    api.create("clock", BY_CLOCK).await;
+    let api = Api::serving("clock", BY_CLOCK).await;
     let now = jiff::Timestamp::now();
     let (text, seconds, millis) = (now.to_string(), now.as_second(), now.as_millisecond());
     let jsonl = format!(
@@ -53,8 +52,7 @@ async fn events_may_come_in_any_form() {
 
 #[tokio::test]
 async fn packed_events_are_unpacked_up_to_a_limit() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let body = lines(50);
     let path = "/v1/streams/one/events";
     let kind = ("content-type", JSONL);
@@ -74,8 +72,7 @@ async fn packed_events_are_unpacked_up_to_a_limit() {
 
 #[tokio::test]
 async fn a_wrong_event_refuses_the_request_or_is_counted_apart() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let body = "{\"key\":\"snow\"}\n{\"key\":\"secret-7\"\n{\"other\":1}\n{\"key\":nil}\n{\"key\":\"rain\",\"key\":\"x\"}\n";
     let refused = api.send("one", JSONL, body).await.is(422);
     assert_eq!(refused.json()["line"], 2);
@@ -88,8 +85,7 @@ async fn a_wrong_event_refuses_the_request_or_is_counted_apart() {
 
 #[tokio::test]
 async fn the_same_request_counts_once_and_another_under_its_key_is_refused() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let path = "/v1/streams/one/events";
     let headers = [("content-type", JSONL), ("idempotency-key", "monday")];
     let first = api.with("POST", path, &headers, lines(10)).await.is(200).json();
@@ -137,8 +133,7 @@ async fn too_much_at_once_is_answered_at_once_and_passes() {
 
 #[tokio::test]
 async fn of_people_nothing_tells_how_many_events_there_were() {
-    let api = Api::new();
-    api.create("people", PEOPLE).await;
+    let api = Api::serving("people", PEOPLE).await;
     let now = jiff::Timestamp::now();
     let event = format!("{{\"key\":\"snow\",\"time\":\"{now}\",\"user\":\"u\"}}\n");
     let before = api.health("people").await;
@@ -155,8 +150,7 @@ async fn of_people_nothing_tells_how_many_events_there_were() {
 
 #[tokio::test]
 async fn clocks_of_producers_may_be_a_little_ahead() {
-    let api = Api::new();
-    api.create("one", BY_CLOCK).await;
+    let api = Api::serving("one", BY_CLOCK).await;
     let at = |seconds| jiff::Timestamp::now() + jiff::SignedDuration::from_secs(seconds);
     let event = |time| format!("{{\"key\":\"snow\",\"time\":\"{time}\"}}\n");
     let body = event(at(-1)) + &event(at(3)) + &event(at(60)) + &event(at(1_000_000_000));
@@ -206,8 +200,7 @@ fn aliases() -> Vec<u8> {
 async fn arrow_that_stands_for_far_more_than_it_is_is_refused() {
     use arrow_array::builder::StringViewBuilder;
     use arrow_array::{Int8Array, NullArray, RunArray};
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let long = StringArray::from(vec!["x".repeat(1 << 19)]);
     let dictionary = DictionaryArray::new(Int8Array::from(vec![0; 10_000]), Arc::new(long.clone()));
     let runs = RunArray::<Int32Type>::try_new(&vec![i32::MAX].into(), &long).unwrap();

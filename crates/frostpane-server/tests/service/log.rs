@@ -8,8 +8,11 @@ use std::sync::Arc;
 
 use arrow_array::StringArray;
 
-use crate::call::{ARROW, BY_COUNT, Folder, arrow, lines, served};
+use crate::call::{ARROW, BY_COUNT, Folder, JSONL, PEOPLE, arrow, lines, served};
 use crate::process::{PROGRAM, ask, signal, token, wait_until};
+
+const KEY: &str = "marked-key-zqzq";
+const USER: &str = "marked-user-qzqz";
 
 /// Starts a process that logs to a file or pipe.
 fn start(folder: &Folder, log: Stdio) -> (Child, SocketAddr) {
@@ -78,4 +81,38 @@ fn a_token_to_ingest_cannot_fill_the_log() {
     let log = log.lock().unwrap();
     // A line for each body would be hundreds.
     assert!(log.lines().count() <= 20, "{log}");
+}
+
+/// No input is in the log, a metric or a refusal.
+#[test]
+fn no_key_and_no_user_is_told_to_anybody() {
+    let (folder, token, process) = served(&[]);
+    process.create("one", &token, PEOPLE);
+    let good = format!("{{\"key\":\"{KEY}\",\"user\":\"{USER}\",\"time\":\"{}\"}}\n", jiff::Timestamp::now());
+    let bad = [
+        format!("{{\"key\":\"{KEY}\",\"user\":\"{USER}\",\"time\":\"{KEY}\"}}\n"),
+        format!("{{\"{KEY}\":\"{USER}\"}}\n"),
+        format!("{{\"key\":\"{KEY}\",\"user\":[\"{USER}\"]}}\n"),
+        format!("\"{KEY}{USER}\"\n"),
+        format!("{KEY} {USER}\n"),
+    ];
+    let mut told = String::new();
+    for kind in [JSONL, "application/json", "text/csv", "text/plain", ARROW] {
+        let kind = format!("{kind}\r\nidempotency-key: {kind}");
+        for body in bad.iter().chain([&good]) {
+            told += &process.send("one", &token, &kind, body).text();
+        }
+    }
+    for path in ["/metrics", "/v1/streams/one/health", "/v1/streams", "/v1/streams/one/budget", "/readyz"] {
+        told += &process.get(path, &token).is(200).text();
+    }
+    let log = process.log.clone();
+    assert!(process.stop());
+    told += &log.lock().unwrap();
+    assert!(told.contains("stopping"), "the log is there");
+    for marked in [KEY, USER, "zqzq", "qzqz"] {
+        assert!(!told.contains(marked), "{told}");
+    }
+    let status = std::fs::read_to_string(folder.0.join("streams/one/status.json")).unwrap();
+    assert!(!status.contains(KEY) && !status.contains(USER));
 }

@@ -25,8 +25,7 @@ fn is_again(answer: Answer, first: &serde_json::Value) {
 
 #[tokio::test]
 async fn what_was_taken_is_acknowledged_again_after_the_stream_was_closed() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let first = send(&api, PATH, JSONL, "a", &lines(10)).await.is(200).json();
     api.call("POST", "/v1/streams/one/close", "").await.is(200);
     is_again(send(&api, PATH, JSONL, "a", &lines(10)).await, &first);
@@ -41,8 +40,7 @@ async fn what_was_taken_is_acknowledged_again_after_the_stream_was_closed() {
 
 #[tokio::test]
 async fn a_key_stands_for_the_format_and_the_options_of_its_request() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let skip = "/v1/streams/one/events?wrong=skip";
     let first = send(&api, skip, JSONL, "a", PARTLY_WRONG).await.is(200).json();
     assert_eq!((&first["events"], &first["wrong"]), (&3.into(), &1.into()));
@@ -76,8 +74,7 @@ async fn an_event_that_was_ahead_is_said_to_be_left_out_also_when_it_is_ahead_no
 
 #[tokio::test]
 async fn what_was_taken_is_acknowledged_again_after_the_stream_has_stopped_taking_anything() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let first = send(&api, PATH, JSONL, "a", &lines(10)).await.is(200).json();
     let folder = api.stopped().await;
     let store = folder.store("one");
@@ -90,8 +87,7 @@ async fn what_was_taken_is_acknowledged_again_after_the_stream_has_stopped_takin
 
 #[tokio::test]
 async fn a_key_that_an_earlier_version_kept_is_known_by_its_body() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     send(&api, PATH, JSONL, "a", &lines(10)).await.is(200);
     let folder = api.stopped().await;
     let database = redb::Database::open(folder.0.join("streams/one/frostpane.redb")).unwrap();

@@ -10,14 +10,13 @@ use frostpane_server::Limits;
 
 use crate::anonymous::{begin, until_there};
 use crate::call::{Api, BY_COUNT, Folder, JSONL, limits, lines, served};
-use crate::process::{Process, ask, token};
+use crate::process::{Process, ask, token, wait_until};
 
 const HEALTHZ: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 
 #[tokio::test]
 async fn settings_change_a_few_times_at_once_and_then_seldom() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.create("other", BY_COUNT).await;
     let set = async |name: &str, public: bool| {
         let body = format!("{{ \"public\": {public} }}");
@@ -136,10 +135,7 @@ fn connections_that_one_token_keeps_leave_places_to_others() {
     assert!(!kept(&process, &other).1, "another has a share of its own");
     // Closed connections return their permits.
     drop(held);
-    let until = Instant::now() + Duration::from_secs(10);
-    while kept(&process, &one).1 {
-        assert!(Instant::now() < until);
-    }
+    wait_until(|| !kept(&process, &one).1);
 }
 
 #[test]
@@ -191,8 +187,7 @@ async fn a_stream_is_asked_for_no_more_memory_than_its_share() {
 
 #[tokio::test]
 async fn a_stream_that_has_its_share_of_the_disk_takes_nothing_until_it_is_given_more() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.send("one", JSONL, lines(500)).await.is(200);
     let latest = api.get("/v1/streams/one/releases/latest").await.is(200);
     let few = Limits { disk: 1 << 10, ..limits() };

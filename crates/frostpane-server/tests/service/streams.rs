@@ -39,8 +39,7 @@ async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
 
 #[tokio::test]
 async fn what_takes_the_place_of_a_stream_leaves_out_events_from_before() {
-    let api = Api::new();
-    api.create("old", BY_CLOCK).await;
+    let api = Api::serving("old", BY_CLOCK).await;
     let before = Timestamp::now();
     api.call("DELETE", "/v1/streams/old", "").await.is(204);
     api.call("PUT", "/v1/streams/new?replaces=old", BY_CLOCK).await.is(201);
@@ -91,8 +90,7 @@ async fn a_state_that_the_program_began_can_be_served() {
 
 #[tokio::test]
 async fn a_stream_whose_state_is_damaged_leaves_the_others_alone() {
-    let api = Api::new();
-    api.create("good", BY_COUNT).await;
+    let api = Api::serving("good", BY_COUNT).await;
     api.create("bad", BY_COUNT).await;
     api.get("/readyz").await.is(200);
     api.service.stop().await;
@@ -110,8 +108,7 @@ async fn a_stream_whose_state_is_damaged_leaves_the_others_alone() {
 
 #[tokio::test]
 async fn what_is_begun_goes_on_when_whoever_asked_has_gone() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let hung_up = async |method: &str, path: &str, body: &'static str| {
         // Polled once, then dropped.
         assert!(api.call(method, path, body).now_or_never().is_none());
@@ -132,8 +129,7 @@ async fn one_process_serves_a_folder() {
 
 #[tokio::test]
 async fn settings_and_tombstones_that_cannot_be_read_free_nothing() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.create("two", BY_COUNT).await;
     api.call("POST", "/v1/streams/one/close", "").await.is(200);
     api.call("DELETE", "/v1/streams/two", "").await.is(204);
@@ -157,8 +153,7 @@ async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
     let hourly = r#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true }"#;
     let now = Timestamp::now();
     let event = format!("{{\"key\":\"snow\",\"time\":\"{now}\"}}\n");
-    let api = Api::new();
-    api.create("one", hourly).await;
+    let api = Api::serving("one", hourly).await;
     api.send("one", JSONL, event.clone()).await.is(200);
     api.service.stop().await;
     // As if the machine had woken up with its clock behind.
@@ -206,8 +201,7 @@ async fn a_stream_that_could_not_be_begun_leaves_its_name_free() {
 
 #[tokio::test]
 async fn what_a_release_says_tells_of_other_streams() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.send("one", JSONL, lines(250)).await.is(200);
     let said = async |api: &Api| {
         let words = api.get("/v1/streams/one/releases/latest/words").await;
