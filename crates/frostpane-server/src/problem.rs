@@ -88,6 +88,34 @@ impl Problem {
         )
         .after(1)
     }
+
+    /// Users did not fit into the memory; the text is the same for all users.
+    pub(crate) fn full() -> Self {
+        Self::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "the users of an epoch did not fit into the memory of the stream, and the disk that the rest should go to gave an error: nothing is taken \
+             and nothing is released",
+            "begin another stream with more memory, or send a sample of the users; or go on with this one from the next epoch on, with \
+             `frostpane-server restore`, which marks all of its past as spent",
+        )
+    }
+
+    /// The stream is over its disk quota.
+    pub(crate) fn disk() -> Self {
+        Self::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "the stream has more than its share of the disk: nothing is taken and nothing is released",
+            "begin another stream, or ask the operator to give this one more, with --most-disk",
+        )
+    }
+
+    /// Splits a message at its last colon into what is wrong and what to do.
+    fn split(status: StatusCode, message: &str) -> Self {
+        match message.rsplit_once(": ") {
+            Some((error, then)) => Self::new(status, error, then),
+            None => Self::new(status, message, "see docs/service.md"),
+        }
+    }
 }
 
 impl fmt::Display for Problem {
@@ -140,36 +168,6 @@ impl From<frostpane_store::Error> for Problem {
             Error::Stopped(_) => Self::full(),
             Error::Conflict(message) => Self::split(StatusCode::CONFLICT, &message),
             _ => Self::unavailable("the state of the stream cannot be read or written"),
-        }
-    }
-}
-
-impl Problem {
-    /// Users did not fit into the memory; the text is the same for all users.
-    pub(crate) fn full() -> Self {
-        Self::new(
-            StatusCode::INSUFFICIENT_STORAGE,
-            "the users of an epoch did not fit into the memory of the stream, and the disk that the rest should go to gave an error: nothing is taken \
-             and nothing is released",
-            "begin another stream with more memory, or send a sample of the users; or go on with this one from the next epoch on, with \
-             `frostpane-server restore`, which marks all of its past as spent",
-        )
-    }
-
-    /// The stream is over its disk quota.
-    pub(crate) fn disk() -> Self {
-        Self::new(
-            StatusCode::INSUFFICIENT_STORAGE,
-            "the stream has more than its share of the disk: nothing is taken and nothing is released",
-            "begin another stream, or ask the operator to give this one more, with --most-disk",
-        )
-    }
-
-    /// Splits a message at its last colon into what is wrong and what to do.
-    fn split(status: StatusCode, message: &str) -> Self {
-        match message.rsplit_once(": ") {
-            Some((error, then)) => Self::new(status, error, then),
-            None => Self::new(status, message, "see docs/service.md"),
         }
     }
 }

@@ -225,17 +225,13 @@ impl Service {
 
     pub(crate) fn producer(&self, name: &str) -> Arc<Producer> {
         let mut all = sync::lock(&self.producers);
-        if let Some(known) = all.get(name) {
-            return known.clone();
-        }
-        let new = Arc::new(Producer {
+        let new = || Producer {
             bodies: Arc::new(Semaphore::new(BODIES.1 * self.limits.body)),
             reading: Arc::new(Semaphore::new(processors().saturating_sub(1).max(1))),
             receiving: tokio::sync::Mutex::default(),
             refused: tokio::sync::Mutex::default(),
-        });
-        all.insert(name.to_owned(), new.clone());
-        new
+        };
+        all.entry(name.to_owned()).or_insert_with(|| Arc::new(new())).clone()
     }
 
     /// Returns true if a transaction has lasted longer than so many times the limit, and no stream has ended

@@ -162,7 +162,9 @@ impl IngestCall<'_> {
 
     /// Takes parsed events. If that is refused now, they may have been taken before: then that is the answer.
     async fn take(self, digest: [u8; 32], read: Result<ParsedEvents>) -> Result<IngestReceipt> {
-        let terms = self.terms();
+        // The format and options that the id stands for, beside the body.
+        let skips = if self.wrong == Wrong::Skip { " wrong=skip" } else { "" };
+        let terms = format!("{}{skips}", format::name(self.format));
         let identity = self.id.map(|id| Identity { id, digest, terms });
         let (counts, acknowledged) = match read {
             Err(refusal) => (EventCounts::default(), self.stream.recall_or(identity, refusal).await?),
@@ -179,12 +181,6 @@ impl IngestCall<'_> {
                 again: true,
             },
         })
-    }
-
-    /// The format and options that the id stands for, beside the body.
-    fn terms(&self) -> String {
-        let skips = if self.wrong == Wrong::Skip { " wrong=skip" } else { "" };
-        format!("{}{skips}", format::name(self.format))
     }
 }
 

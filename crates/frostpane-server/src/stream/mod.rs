@@ -91,17 +91,12 @@ pub(crate) struct SharedState {
     behind: AtomicBool,
     pub disk: DiskWatch,
     hung: Duration,
-    by_clock: bool,
-    /// Events have times of their own.
-    has_time: bool,
     /// The latest moment at which events were parsed.
     seen: AtomicI64,
     /// By how much an event may be ahead, in microseconds.
     tolerance: i64,
     /// By how much it may be ahead and keep its time: with users, it waits for its epoch.
     ahead: i64,
-    /// By how much an event may be late and a window still cover it.
-    reach: i64,
     budget: RwLock<Option<BudgetReport>>,
 }
 
@@ -137,7 +132,7 @@ impl SharedState {
 
     /// The moment that the state has reached; `None` by count. For the operator alone.
     pub fn moment(&self) -> Option<i64> {
-        self.by_clock.then(|| self.clock())
+        (!self.spec.longest().is_by_count()).then(|| self.clock())
     }
 
     /// Sets a status by the clock, unless the stream has failed or stopped. Returns true if it is new.
@@ -225,12 +220,9 @@ impl StreamHandle {
             behind: AtomicBool::new(false),
             disk: DiskWatch::default(),
             hung: limits.hung,
-            by_clock: !spec.longest().is_by_count(),
-            has_time: settings.columns.have_time(&spec),
             seen: AtomicI64::new(i64::MIN),
             tolerance,
             ahead: if keeps_time { tolerance } else { 0 },
-            reach: reach(&spec),
             budget: RwLock::default(),
             spec,
         });
@@ -318,12 +310,12 @@ impl StreamHandle {
             format,
             wrong,
             keys: self.header.keys,
-            has_time: self.shared.has_time,
+            has_time: settings.columns.have_time(self.spec()),
             has_user: self.spec().unit.is_user(),
             columns: settings.columns.clone(),
             since: settings.since,
             present,
-            earliest: present.saturating_sub(self.shared.reach),
+            earliest: present.saturating_sub(reach(self.spec())),
             tolerance: self.shared.tolerance,
             most: usize::MAX,
         })
@@ -450,7 +442,8 @@ fn slide<K: ServedKey>(store: &Store<K>) -> (i64, i64) {
     (slide, (stream.begins(number) + lateness).rem_euclid(slide))
 }
 
-/// Twice the longest window, because windows are rounded up to whole slides, and the lateness.
+/// By how much an event may be late and a window still cover it: twice the longest window, because windows are
+/// rounded up to whole slides, and the lateness.
 fn reach(spec: &Spec) -> i64 {
     let window = i64::try_from(spec.longest().length()).unwrap_or(i64::MAX);
     let lateness = i64::try_from(spec.lateness.as_micros()).unwrap_or(i64::MAX);
