@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::auth::Scope;
+use crate::limits::Limits;
 
 /// Private heavy hitters as a service: events come in over HTTP, releases go out.
 ///
@@ -82,50 +83,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "NAME", requires = "from")]
     pub into: Vec<String>,
 
-    /// Trust the clock of this machine, although a stream stood still for more than a day
-    #[arg(long)]
-    pub accept_clock: bool,
-
-    /// By how many seconds an event may be ahead of the clock and count as of now; events further ahead are
-    /// left out
-    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=3600))]
-    pub tolerance: u32,
-
-    /// An origin whose pages may read, such as https://example.org; may be repeated
-    #[arg(long, value_name = "ORIGIN")]
-    pub cors: Vec<String>,
-
-    /// The most megabytes of events in one request, decompressed
-    #[arg(long, value_name = "MB", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub most_body: u32,
-
-    /// The most events in one request
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..))]
-    pub most_events: u32,
-
-    /// The most megabytes of memory that a new stream may use
-    #[arg(long, value_name = "MB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
-    pub most_memory: u32,
-
-    /// The most megabytes on disk of one stream: above them it takes no events and ends no slides
-    #[arg(long, value_name = "MB", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
-    pub most_disk: u32,
-
-    /// The most transactions a second of one stream: requests that arrive meanwhile share one
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
-    pub most_commits: u32,
-
-    /// The most connections at once
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub most_connections: u32,
-
-    /// The most requests a second from one address without a token
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
-    pub most_requests: u32,
-
-    /// The most seconds that a request may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
-    pub most_seconds: u32,
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 #[derive(Subcommand)]

@@ -1,7 +1,7 @@
 //! Streams of synthetic events for `--demo`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use frostpane::{Batch, Bytes, Event, Spec};
@@ -24,48 +24,15 @@ const RATE: u64 = 4_000;
 const USERS: u64 = 20_000;
 
 /// The most popular first.
-const SEARCHES: [&str; 40] = [
-    "weather",
-    "news",
-    "train times",
-    "recipe",
-    "translate",
-    "maps",
-    "football",
-    "bank opening hours",
-    "cinema",
-    "pharmacy",
-    "bus delay",
-    "bread",
-    "jobs",
-    "second-hand bike",
-    "flat to rent",
-    "swimming pool",
-    "doctor near me",
-    "school holidays",
-    "concert",
-    "tax return",
-    "snow",
-    "ski slopes",
-    "winter tyres",
-    "heating repair",
-    "power cut",
-    "road closed",
-    "soup",
-    "museum",
-    "library",
-    "phone contract",
-    "flu symptoms",
-    "hotel",
-    "flights",
-    "currency",
-    "birthday cake",
-    "guitar chords",
-    "knitting",
-    "chess",
-    "star map",
-    "sourdough",
-];
+static SEARCHES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "weather, news, train times, recipe, translate, maps, football, bank opening hours, cinema, \
+     pharmacy, bus delay, bread, jobs, second-hand bike, flat to rent, swimming pool, \
+     doctor near me, school holidays, concert, tax return, snow, ski slopes, winter tyres, \
+     heating repair, power cut, road closed, soup, museum, library, phone contract, flu symptoms, \
+     hotel, flights, currency, birthday cake, guitar chords, knitting, chess, star map, sourdough"
+        .split(", ")
+        .collect()
+});
 /// Searches that come and go: the moment of their peak in a cycle, and its height.
 const TRENDS: [(&str, f64, f64); 4] = [
     ("first snow", 0.2, 0.30),
@@ -89,7 +56,6 @@ impl Demo {
         Ok(std::env::temp_dir().join(name))
     }
 
-    /// Creates streams with a synthetic past.
     pub fn prepare(folder: &Path) -> std::result::Result<(), String> {
         // The stream with the shortest slide comes last, so that it has no gap.
         for (name, spec) in specs().into_iter().rev() {

@@ -8,7 +8,6 @@ use crate::problem::{Problem, Result};
 /// A type of keys that a stream may have.
 pub trait ServedKey: StoredKey + Send + Sync {
     fn parse(text: &[u8]) -> Option<Self::Ref<'_>>;
-    /// Returns the batch if its keys are of this type.
     fn batch(any: &AnyBatch) -> Option<&Batch<Self>>;
     fn any(batch: Batch<Self>) -> AnyBatch;
 }
@@ -56,7 +55,6 @@ pub enum AnyBatch {
 }
 
 impl AnyBatch {
-    /// The size of the events in bytes.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Bytes(batch) => batch.as_bytes().len(),
@@ -72,7 +70,6 @@ impl AnyBatch {
         }
     }
 
-    /// Returns true if an event is later than a moment.
     pub fn is_ahead_of(&self, moment: i64) -> bool {
         let is_later = |time: Option<i64>| time.is_some_and(|time| time > moment);
         match self {

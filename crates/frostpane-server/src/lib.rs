@@ -26,6 +26,7 @@ mod rate_limiter;
 mod run;
 mod service;
 mod stream;
+mod sync;
 mod tombstone;
 mod worker_pool;
 

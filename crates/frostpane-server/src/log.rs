@@ -1,9 +1,7 @@
-//! The log: lines for the operator, on standard error.
-//!
-//! No request is logged: the number and size of requests would reveal the number of events. No line contains
-//! any input. A thread writes the lines, so that a slow reader of the log delays nothing; a line that cannot
-//! be written is lost. For each place in the code and each stream, a few lines a minute are written, then the
-//! number of those left out.
+//! The log: lines for the operator, on standard error. No request is logged, because the number and size of
+//! requests would reveal the number of events, and no line contains any input. A line that cannot be written is
+//! lost; a slow reader delays nothing. For each place in the code and each stream, a few lines a minute are
+//! written, then the number of those left out.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,11 +9,13 @@ use std::io::{self, Write};
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{LazyLock, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+
+use crate::sync;
 
 const EACH: u64 = 5;
 const PERIOD: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ pub fn panicked(place: Option<&Location<'_>>) {
 
 /// Writes how many lines were left out, and all lines that wait, for a limited time. Later lines are dropped.
 pub fn close() {
-    let lines = LINES.write().unwrap_or_else(PoisonError::into_inner).take();
+    let lines = sync::write(&LINES).take();
     let (done, ended) = sync_channel(1);
     if lines.is_some_and(|lines| lines.try_send(LogLine::End(done)).is_ok()) {
         let _ = ended.recv_timeout(FLUSHING);
@@ -65,7 +65,7 @@ pub fn close() {
 
 fn put(place: &Location<'_>, stream: &str, text: String) {
     let line = LogLine::Text((place.to_string(), stream.to_owned()), text);
-    let lines = LINES.read().unwrap_or_else(PoisonError::into_inner);
+    let lines = sync::read(&LINES);
     if lines.as_ref().is_some_and(|lines| lines.try_send(line).is_err()) {
         LOST.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,5 +1,4 @@
-//! Metrics for the operator, in the format of Prometheus. Where users are protected, none reveals the number
-//! of events.
+//! Metrics in the format of Prometheus. Where users are protected, none reveals the number of events.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -62,12 +61,12 @@ pub fn text(streams: &[Arc<StreamHandle>], failed: &BTreeSet<String>, connection
     let open = Gauge::<i64>::default();
     registry.register("connections", "Connections that are open", open.clone());
     open.set(connections as i64);
+    let label = |name: &str| [("stream", name.to_owned())];
     for name in failed {
-        let label: Labels = [("stream", name.clone())];
-        ready.get_or_create(&label).set(0);
+        ready.get_or_create(&label(name)).set(0);
     }
     for stream in streams {
-        let label: Labels = [("stream", stream.name().to_owned())];
+        let label = label(stream.name());
         let is_ready = i64::from(stream.status() == Status::Ready);
         ready.get_or_create(&label).set(is_ready);
         releases.get_or_create(&label).inc_by(stream.shared.metrics.releases.get());

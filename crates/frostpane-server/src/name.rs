@@ -1,7 +1,5 @@
 //! Names of streams, and ids of releases and deliveries; they may come from anyone.
 
-use axum::http::StatusCode;
-
 use crate::problem::{Problem, Result};
 
 /// The name of a stream is the name of a folder.
@@ -17,8 +15,7 @@ pub fn check_stream(name: &str) -> Result<()> {
     if fits {
         return Ok(());
     }
-    Err(Problem::new(
-        StatusCode::BAD_REQUEST,
+    Err(Problem::malformed(
         "this cannot be the name of a stream",
         "take small letters, digits, - and _, at most 64, beginning with a letter or a digit",
     ))
@@ -29,9 +26,5 @@ pub fn check_id(id: &str) -> Result<()> {
     if fits {
         return Ok(());
     }
-    Err(Problem::new(
-        StatusCode::BAD_REQUEST,
-        "this cannot be an id",
-        "take printable ASCII characters, at most 256",
-    ))
+    Err(Problem::malformed("this cannot be an id", "take printable ASCII characters, at most 256"))
 }

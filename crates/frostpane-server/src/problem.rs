@@ -58,6 +58,10 @@ impl Problem {
         )
     }
 
+    pub(crate) fn malformed(error: impl Into<String>, then: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, error, then)
+    }
+
     pub(crate) fn invalid(error: impl Into<String>, then: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, error, then)
     }
@@ -71,6 +75,11 @@ impl Problem {
         Self::new(StatusCode::TOO_MANY_REQUESTS, error, then).after(1)
     }
 
+    /// The service cannot do this for a while.
+    pub(crate) fn not_now(error: impl Into<String>, then: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error, then).after(5)
+    }
+
     pub(crate) fn unavailable(error: impl Into<String>) -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -78,6 +87,34 @@ impl Problem {
             "try again in a moment; if it stays so the operator has to look at the service",
         )
         .after(1)
+    }
+
+    /// Users did not fit into the memory; the text is the same for all users.
+    pub(crate) fn full() -> Self {
+        Self::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "the users of an epoch did not fit into the memory of the stream, and the disk that the rest should go to gave an error: nothing is taken \
+             and nothing is released",
+            "begin another stream with more memory, or send a sample of the users; or go on with this one from the next epoch on, with \
+             `frostpane-server restore`, which marks all of its past as spent",
+        )
+    }
+
+    /// The stream is over its disk quota.
+    pub(crate) fn disk() -> Self {
+        Self::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "the stream has more than its share of the disk: nothing is taken and nothing is released",
+            "begin another stream, or ask the operator to give this one more, with --most-disk",
+        )
+    }
+
+    /// Splits a message at its last colon into what is wrong and what to do.
+    fn split(status: StatusCode, message: &str) -> Self {
+        match message.rsplit_once(": ") {
+            Some((error, then)) => Self::new(status, error, then),
+            None => Self::new(status, message, "see docs/service.md"),
+        }
     }
 }
 
@@ -131,36 +168,6 @@ impl From<frostpane_store::Error> for Problem {
             Error::Stopped(_) => Self::full(),
             Error::Conflict(message) => Self::split(StatusCode::CONFLICT, &message),
             _ => Self::unavailable("the state of the stream cannot be read or written"),
-        }
-    }
-}
-
-impl Problem {
-    /// Users did not fit into the memory; the text is the same for all users.
-    pub(crate) fn full() -> Self {
-        Self::new(
-            StatusCode::INSUFFICIENT_STORAGE,
-            "the users of an epoch did not fit into the memory of the stream, and the disk that the rest should go to gave an error: nothing is taken \
-             and nothing is released",
-            "begin another stream with more memory, or send a sample of the users; or go on with this one from the next epoch on, with \
-             `frostpane-server restore`, which marks all of its past as spent",
-        )
-    }
-
-    /// The stream is over its disk quota.
-    pub(crate) fn disk() -> Self {
-        Self::new(
-            StatusCode::INSUFFICIENT_STORAGE,
-            "the stream has more than its share of the disk: nothing is taken and nothing is released",
-            "begin another stream, or ask the operator to give this one more, with --most-disk",
-        )
-    }
-
-    /// Splits a message at its last colon into what is wrong and what to do.
-    fn split(status: StatusCode, message: &str) -> Self {
-        match message.rsplit_once(": ") {
-            Some((error, then)) => Self::new(status, error, then),
-            None => Self::new(status, message, "see docs/service.md"),
         }
     }
 }

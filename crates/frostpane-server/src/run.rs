@@ -7,7 +7,6 @@ use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use frostpane_store::{Header, KeyKind, Store, StoredKey};
@@ -121,10 +120,12 @@ fn restore(dir: &Path, stream: &str) -> Result<()> {
     let folder = dir.join("streams").join(stream);
     check_owner(dir)?;
     let _alone = lock_folder(dir)?;
-    let accepted = Header::read(&folder).map_err(|cause| cause.to_string());
-    let goes_on = match accepted?.keys {
-        KeyKind::Bytes => accept::<frostpane::Bytes>(&folder)?,
-        KeyKind::Integers => accept::<u64>(&folder)?,
+    let header = Header::read(&folder).map_err(|cause| cause.to_string())?;
+    // Without a witness only the operator knows that it is a copy.
+    let force = header.witness.is_none();
+    let goes_on = match header.keys {
+        KeyKind::Bytes => accept::<frostpane::Bytes>(&folder, force)?,
+        KeyKind::Integers => accept::<u64>(&folder, force)?,
     };
     let goes_on = Timestamp::from_microsecond(goes_on).map_or_else(|_| String::new(), |at| at.to_string());
     note(format_args!("all of the past of {stream} is spent: it takes events again from {goes_on} on"));
@@ -132,9 +133,7 @@ fn restore(dir: &Path, stream: &str) -> Result<()> {
 }
 
 /// Marks the past of a state as spent, if necessary. Returns the moment from which it continues.
-fn accept<K: StoredKey>(folder: &Path) -> Result<i64> {
-    // Without a witness only the operator knows that it is a copy.
-    let force = Header::read(folder).is_ok_and(|header| header.witness.is_none());
+fn accept<K: StoredKey>(folder: &Path, force: bool) -> Result<i64> {
     let store = Store::<K>::accept_restored(folder, force).map_err(|cause| cause.to_string())?;
     Ok(store.stream().now())
 }
@@ -148,7 +147,8 @@ fn begin(args: &ServeArgs) -> Result<()> {
             args.listen
         ));
     }
-    let tls = tls(args)?;
+    let files = args.tls_cert.as_ref().zip(args.tls_key.as_ref());
+    let tls = files.map(|(certificate, key)| Certificates::read(certificate, key)).transpose()?.map(Arc::new);
     let made_up = args.demo.then(Demo::folder).transpose()?;
     let dir = made_up.clone().or(args.dir.clone()).unwrap_or_default();
     // One more than processors, because one thread may wait for a file.
@@ -262,36 +262,15 @@ fn witness_folder(path: &Path, dir: &Path) -> Result<PathBuf> {
 }
 
 fn limits(args: &ServeArgs) -> Limits {
-    let asked = args.most_connections as usize;
+    let asked = args.limits.connections;
     let connections = file_limit::leave_room(asked, file_limit::raise());
     if connections < asked {
         tell(format_args!(
             "at most {connections} connections, as many again are left for files of the streams: let it have more files for more"
         ));
     }
-    Limits {
-        body: (args.most_body as usize) << 20,
-        events: args.most_events as usize,
-        memory: u64::from(args.most_memory) << 20,
-        disk: u64::from(args.most_disk) << 20,
-        commits: args.most_commits,
-        connections,
-        rate: args.most_requests,
-        time: Duration::from_secs(args.most_seconds.into()),
-        cors: args.cors.clone(),
-        accept_clock: args.accept_clock,
-        tolerance: Duration::from_secs(args.tolerance.into()),
-        behind_proxy: args.behind_proxy,
-        pulled: args.into.clone(),
-        ..Limits::default()
-    }
-}
-
-fn tls(args: &ServeArgs) -> Result<Option<Arc<Certificates>>> {
-    let (Some(certificate), Some(key)) = (&args.tls_cert, &args.tls_key) else {
-        return Ok(None);
-    };
-    Certificates::read(certificate, key).map(|read| Some(Arc::new(read)))
+    let (pulled, behind_proxy) = (args.into.clone(), args.behind_proxy);
+    Limits { connections, pulled, behind_proxy, ..args.limits.clone() }
 }
 
 /// Reads the certificate again at every SIGHUP. Tokens are read whenever their file changes.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::Instant;
 
@@ -14,7 +14,6 @@ use frostpane_store::Begin;
 use futures_util::future::join_all;
 use tokio::sync::{Semaphore, watch};
 
-use crate::atomic_file;
 use crate::auth::{AddressRates, Tokens};
 use crate::http::connection_limit::ConnectionLimit;
 use crate::http::connections::Connections;
@@ -25,6 +24,7 @@ use crate::problem::{Problem, Result};
 use crate::stream::{EventColumns, Most, Settings, StreamHandle, now};
 use crate::tombstone::{EpochCycle, Tombstone, Tombstones};
 use crate::worker_pool::WorkerPool;
+use crate::{atomic_file, sync};
 
 /// Bodies of the largest size that may be in memory at once, of all requests and of one producer.
 const BODIES: (usize, usize) = (8, 2);
@@ -48,7 +48,7 @@ pub struct Service {
     /// Held for as long as this process serves the folder.
     lock: Mutex<Option<Lock>>,
     /// Held while a stream is created or deleted.
-    changing: Arc<tokio::sync::Mutex<()>>,
+    changing: tokio::sync::Mutex<()>,
     /// Access tokens.
     pub tokens: Tokens,
     /// The limits of requests, streams and connections.
@@ -123,7 +123,7 @@ impl Service {
             witnesses,
             streams: RwLock::default(),
             failed: RwLock::default(),
-            changing: Arc::default(),
+            changing: tokio::sync::Mutex::default(),
             tokens: Tokens::of(folder),
             demo: false,
             connections: Connections::new(limits.connections),
@@ -186,15 +186,12 @@ impl Service {
 
     fn fail(&self, name: &str) {
         let public = Settings::read(&self.folder_of(name)).is_ok_and(|settings| settings.public);
-        let mut failed = self.failed.write().unwrap_or_else(PoisonError::into_inner);
-        failed.insert(name.to_owned(), public);
+        sync::write(&self.failed).insert(name.to_owned(), public);
     }
 
     fn insert(&self, name: &str, stream: StreamHandle) -> Arc<StreamHandle> {
         let stream = Arc::new(stream);
-        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
-        streams.insert(name.to_owned(), stream.clone());
-        drop(streams);
+        sync::write(&self.streams).insert(name.to_owned(), stream.clone());
         self.revise();
         stream
     }
@@ -213,8 +210,7 @@ impl Service {
     }
 
     pub(crate) fn stream(&self, name: &str) -> Option<Arc<StreamHandle>> {
-        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        streams.get(name).cloned()
+        sync::read(&self.streams).get(name).cloned()
     }
 
     /// Returns true if all releases of a stream after a number are held in memory. For tests.
@@ -224,23 +220,18 @@ impl Service {
     }
 
     pub(crate) fn streams(&self) -> Vec<Arc<StreamHandle>> {
-        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        streams.values().cloned().collect()
+        sync::read(&self.streams).values().cloned().collect()
     }
 
     pub(crate) fn producer(&self, name: &str) -> Arc<Producer> {
-        let mut all = self.producers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = all.get(name) {
-            return known.clone();
-        }
-        let new = Arc::new(Producer {
+        let mut all = sync::lock(&self.producers);
+        let new = || Producer {
             bodies: Arc::new(Semaphore::new(BODIES.1 * self.limits.body)),
             reading: Arc::new(Semaphore::new(processors().saturating_sub(1).max(1))),
             receiving: tokio::sync::Mutex::default(),
             refused: tokio::sync::Mutex::default(),
-        });
-        all.insert(name.to_owned(), new.clone());
-        new
+        };
+        all.entry(name.to_owned()).or_insert_with(|| Arc::new(new())).clone()
     }
 
     /// Returns true if a transaction has lasted longer than so many times the limit, and no stream has ended
@@ -253,20 +244,16 @@ impl Service {
     }
 
     pub(crate) fn failed(&self) -> BTreeSet<String> {
-        self.failures().keys().cloned().collect()
+        sync::read(&self.failed).keys().cloned().collect()
     }
 
     pub(crate) fn has_failed_in_public(&self, name: &str) -> bool {
-        self.failures().get(name).copied().unwrap_or(false)
-    }
-
-    fn failures(&self) -> RwLockReadGuard<'_, BTreeMap<String, bool>> {
-        self.failed.read().unwrap_or_else(PoisonError::into_inner)
+        sync::read(&self.failed).get(name).copied().unwrap_or(false)
     }
 
     /// Returns true if other streams exist, or existed, that may have been given the same events.
     pub(crate) fn has_others(&self) -> bool {
-        self.streams().len() > 1 || !self.tombstones.is_empty() || !self.failures().is_empty()
+        self.streams().len() > 1 || !self.tombstones.is_empty() || !sync::read(&self.failed).is_empty()
     }
 
     /// Creates a stream; the same stream again is no error. Returns true if it is new.
@@ -280,7 +267,7 @@ impl Service {
         let (service, name) = (self.clone(), name.to_owned());
         // Completed even if the client goes.
         let created = tokio::spawn(async move {
-            let _alone = service.changing.clone().lock_owned().await;
+            let _alone = service.changing.lock().await;
             service.create_alone(name, spec, settings).await
         });
         created.await.map_err(|_| not_begun())?
@@ -295,7 +282,7 @@ impl Service {
         if *self.stopping.borrow() {
             return Err(Problem::unavailable("the service is being stopped"));
         }
-        if self.failures().contains_key(&name) {
+        if sync::read(&self.failed).contains_key(&name) {
             return Err(Problem::conflict(
                 "a stream of this name is there, and its state cannot be opened",
                 "look at the log of the service, or take another name",
@@ -308,7 +295,15 @@ impl Service {
             ));
         }
         if let Some(stream) = self.stream(&name) {
-            return self.same(stream, spec, &settings).map(|stream| (stream, false));
+            let known = stream.settings();
+            let asked = known.asked.as_ref() == Some(&spec) || spec == *stream.spec();
+            if asked && known.columns == settings.columns && known.since == settings.since {
+                return Ok((stream, false));
+            }
+            return Err(Problem::conflict(
+                "a stream of this name is there, and is asked for something else, which is fixed",
+                "take another name",
+            ));
         }
         let service = self.clone();
         let begun = tokio::task::spawn_blocking(move || service.begin(&name, spec, &settings));
@@ -354,36 +349,18 @@ impl Service {
         }
     }
 
-    /// The existing stream, if the request is the same.
-    fn same(&self, stream: Arc<StreamHandle>, spec: Spec, settings: &Settings) -> Result<Arc<StreamHandle>> {
-        let known = stream.settings();
-        let asked = known.asked.as_ref() == Some(&spec) || spec == *stream.spec();
-        let is_same = asked && known.columns == settings.columns && known.since == settings.since;
-        if is_same {
-            return Ok(stream);
-        }
-        Err(Problem::conflict(
-            "a stream of this name is there, and is asked for something else, which is fixed",
-            "take another name",
-        ))
-    }
-
     /// Deletes a stream for good. Its name stays taken.
     pub(crate) async fn delete(self: &Arc<Self>, name: &str) -> Result<()> {
         let (service, name) = (self.clone(), name.to_owned());
         let deleted = tokio::spawn(async move {
-            let _alone = service.changing.clone().lock_owned().await;
-            service.delete_alone(name).await
+            let _alone = service.changing.lock().await;
+            let stream = service.stream(&name).ok_or_else(|| Problem::unknown("stream"))?;
+            stream.stop().await;
+            let grave = service.clone();
+            let buried = tokio::task::spawn_blocking(move || grave.bury(&name, &stream));
+            buried.await.map_err(|_| not_deleted())?
         });
         deleted.await.map_err(|_| not_deleted())?
-    }
-
-    async fn delete_alone(self: &Arc<Self>, name: String) -> Result<()> {
-        let stream = self.stream(&name).ok_or_else(|| Problem::unknown("stream"))?;
-        stream.stop().await;
-        let service = self.clone();
-        let buried = tokio::task::spawn_blocking(move || service.bury(&name, &stream));
-        buried.await.map_err(|_| not_deleted())?
     }
 
     fn bury(&self, name: &str, stream: &StreamHandle) -> Result<()> {
@@ -394,7 +371,7 @@ impl Service {
             epochs: EpochCycle::of(stream.spec()),
         };
         let buried = self.tombstones.put(name, tombstone);
-        self.streams.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+        sync::write(&self.streams).remove(name);
         self.revise();
         if buried.is_err() {
             self.resume(name);
@@ -434,7 +411,7 @@ impl Service {
         let _alone = self.changing.lock().await;
         let streams = self.streams();
         join_all(streams.iter().map(|stream| stream.stop())).await;
-        drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(sync::lock(&self.lock).take());
     }
 
     pub(crate) fn close_listeners(&self) {
@@ -449,7 +426,7 @@ impl Service {
     pub(crate) fn known(&self, name: &str) -> Result<Arc<StreamHandle>> {
         match self.stream(name) {
             Some(stream) => Ok(stream),
-            None if self.failures().contains_key(name) => {
+            None if sync::read(&self.failed).contains_key(name) => {
                 Err(Problem::unavailable("the state of the stream cannot be opened"))
             }
             None if self.tombstones.find(name).is_some() => {

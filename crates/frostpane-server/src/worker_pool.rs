@@ -2,11 +2,13 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use tokio::sync::oneshot;
+
+use crate::sync;
 
 /// Added to the niceness of a thread with long work.
 const LOWER: i32 = 10;
@@ -26,7 +28,8 @@ impl WorkerPool {
             let thread = thread::Builder::new().name(format!("worker {number}"));
             thread.spawn(move || {
                 give_way();
-                while let Some(job) = next(&waiting) {
+                let next = || sync::lock(&waiting).recv();
+                while let Ok(job) = next() {
                     job();
                 }
             })?;
@@ -45,10 +48,6 @@ impl WorkerPool {
         self.0.send(Box::new(job)).ok()?;
         done.await.ok()
     }
-}
-
-fn next(waiting: &Mutex<Receiver<Job>>) -> Option<Job> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
 /// Lowers the priority of this thread for good. Where that is not allowed, it stays as it is.

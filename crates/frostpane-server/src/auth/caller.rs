@@ -50,22 +50,7 @@ impl Caller {
         };
         Ok(Self { token, text, app: app.clone() })
     }
-}
 
-fn bearer(value: &str) -> Option<&str> {
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-}
-
-fn no_token() -> Problem {
-    Problem::new(
-        StatusCode::UNAUTHORIZED,
-        "there is no valid token in the request",
-        "send Authorization: Bearer TOKEN; `frostpane-server token` makes one",
-    )
-}
-
-impl Caller {
     pub fn stream(&self, name: &str, scope: Scope) -> Result<Arc<StreamHandle>> {
         check_stream(name)?;
         self.must(scope, Some(name))?;
@@ -133,4 +118,17 @@ impl Caller {
     pub fn producer(&self) -> &str {
         self.token.as_ref().map_or("", |token| &token.producer)
     }
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+fn no_token() -> Problem {
+    Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "there is no valid token in the request",
+        "send Authorization: Bearer TOKEN; `frostpane-server token` makes one",
+    )
 }

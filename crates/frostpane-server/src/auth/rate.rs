@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use crate::http::connection_limit::network;
 use crate::rate_limiter::RateLimiter;
+use crate::sync;
 
 const REMEMBERED: usize = 16_384;
 
@@ -21,12 +22,11 @@ struct RateTable {
 }
 
 impl AddressRates {
-    /// Takes a turn of an address that has so many a second, and as many at once. Returns false if none is
-    /// left.
+    /// Takes one of the turns of an address, so many a second and at once. Returns false if none is left.
     pub fn allows(&self, address: IpAddr, most: u32) -> bool {
         let address = network(address);
         let now = Instant::now();
-        let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = sync::lock(&self.0);
         if table.limiters.len() >= REMEMBERED && !table.limiters.contains_key(&address) && !table.sweep(now) {
             return false;
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use clap::ValueEnum;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::atomic_file;
 use crate::lock::Lock;
+use crate::{atomic_file, sync};
 
 const FILE: &str = "tokens.json";
 /// Begins every token, so that leaked ones can be found.
@@ -98,10 +98,7 @@ impl Tokens {
             return None;
         }
         let hash = hash(text);
-        let get = || {
-            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-            known.1.get(hash.as_bytes()).cloned()
-        };
+        let get = || sync::read(&self.known).1.get(hash.as_bytes()).cloned();
         for _ in 0..=PATIENCE {
             let (looked, found) = (self.look(), get());
             if looked || found.is_some() {
@@ -174,8 +171,7 @@ impl Tokens {
             return false;
         };
         let seen = seen(&self.path);
-        let known = |tokens: &Self| tokens.known.read().unwrap_or_else(PoisonError::into_inner).0;
-        if seen.is_some() && known(self) == seen {
+        if seen.is_some() && sync::read(&self.known).0 == seen {
             return true;
         }
         // While the file cannot be read, no token is valid; that is not remembered.
@@ -188,7 +184,7 @@ impl Tokens {
             Some((*hash.as_bytes(), Arc::new(token)))
         });
         let by_hash = Arc::new(by_hash.collect());
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = (seen, by_hash);
+        *sync::write(&self.known) = (seen, by_hash);
         true
     }
 }

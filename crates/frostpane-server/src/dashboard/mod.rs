@@ -8,8 +8,7 @@ use axum::routing::get;
 use crate::http::App;
 use crate::problem::Problem;
 
-/// A page may run its own scripts and call this service, and nothing else. No script can turn text into
-/// markup.
+/// A page may run its own scripts and call this service. No script can turn text into markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types 'none'";

@@ -1,11 +1,9 @@
 //! Bodies of requests, on every row of the table that all edges share.
 
 use frostpane::Bytes;
-use frostpane_store::KeyKind;
 
 use super::{ParseRules, Wrong, read};
 use crate::key::ServedKey;
-use crate::stream::EventColumns;
 
 #[path = "../../../frostpane-events/tests/table/mod.rs"]
 mod table;
@@ -21,19 +19,9 @@ fn rules(row: &Row, wrong: Wrong) -> ParseRules {
         "json" => "application/json",
         other => panic!("{other}"),
     };
-    ParseRules {
-        format: super::format::of_content_type(Some(kind)).unwrap(),
-        columns: EventColumns::default(),
-        keys: KeyKind::Bytes,
-        has_time: row.has_time(),
-        has_user: row.has_user(),
-        wrong,
-        since: None,
-        present: i64::MAX,
-        earliest: i64::MIN,
-        tolerance: 0,
-        most: usize::MAX,
-    }
+    let format = super::format::of_content_type(Some(kind)).unwrap();
+    let (has_time, has_user) = (row.has_time(), row.has_user());
+    ParseRules { has_time, has_user, ..ParseRules::all_of(format, wrong) }
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! Events of requests: what HTTP adds to [`frostpane_events`]. That is limits, turns of the processor, the
-//! clock, and refusals that name the line and never show a part of it.
+//! Events of requests: limits, turns of the processor, the clock, and refusals that never show a part of a line.
 
 pub mod format;
 mod refusal;
@@ -66,6 +65,26 @@ pub struct ParsedEvents {
     pub events: u64,
     /// Events that could not be read, or were left out.
     pub wrong: u64,
+}
+
+#[cfg(test)]
+impl ParseRules {
+    /// Rules that leave no time out, of keys that are bytes, without times or users.
+    fn all_of(format: Format, wrong: Wrong) -> Self {
+        Self {
+            format,
+            wrong,
+            columns: EventColumns::default(),
+            keys: KeyKind::Bytes,
+            has_time: false,
+            has_user: false,
+            since: None,
+            present: i64::MAX,
+            earliest: i64::MIN,
+            tolerance: 0,
+            most: usize::MAX,
+        }
+    }
 }
 
 impl ParseRules {

@@ -4,23 +4,19 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, DictionaryArray, Int8Array, Int64Array, RecordBatch, StringArray,
-    UInt64Array,
+    ArrayRef, BinaryArray, DictionaryArray, Int8Array, Int64Array, RecordBatch, StringArray, UInt64Array,
 };
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{Field, Schema};
 use frostpane::Bytes;
 use frostpane_events::Format;
 use frostpane_store::KeyKind;
 
 use super::{ParseRules, Wrong, read};
 use crate::key::ServedKey;
-use crate::stream::EventColumns;
 
 const EVENTS: usize = 40;
 /// Places of the odd event.
 const PLACES: [usize; 3] = [0, 20, EVENTS - 1];
-const NOW: i64 = 1_764_547_200_000_000;
 
 /// A key and a user, as bytes.
 type KeyAndUser = (Option<Vec<u8>>, Option<Vec<u8>>);
@@ -28,19 +24,7 @@ type KeyAndUser = (Option<Vec<u8>>, Option<Vec<u8>>);
 type Row = [Vec<u8>; 2];
 
 fn rules(format: Format, keys: KeyKind, wrong: Wrong) -> ParseRules {
-    ParseRules {
-        most: usize::MAX,
-        format,
-        columns: EventColumns::default(),
-        keys,
-        has_time: true,
-        has_user: true,
-        wrong,
-        since: None,
-        present: NOW,
-        earliest: 0,
-        tolerance: 0,
-    }
+    ParseRules { keys, has_time: true, has_user: true, ..ParseRules::all_of(format, wrong) }
 }
 
 /// The events of a body, and how many were left out.
@@ -90,31 +74,9 @@ fn assert_alone(format: Format, write: impl Fn(&[Row]) -> Vec<u8>, odd: &[u8], w
     }
 }
 
-/// Values of JSON in place of a key or a user.
-const JSON: [&str; 22] = [
-    "9223372036854775808",
-    "-9223372036854775809",
-    "1180591620717411303424",
-    "0",
-    "-0",
-    "1.5",
-    "7.0",
-    "1e3",
-    "1e400",
-    "true",
-    "null",
-    "[7]",
-    "{\"key\": 7}",
-    "\"\"",
-    "\"7\"",
-    "\"seven\"",
-    "\"a\\\"b\"",
-    "\"a,b\\n\\t\"",
-    "\"\\ud800\"",
-    "\"\\u0000\"",
-    "\"\u{2028}\"",
-    "\"{}\"",
-];
+/// Values of JSON in place of a key or a user, separated by blanks.
+const JSON: &str = r#"9223372036854775808 -9223372036854775809 1180591620717411303424 0 -0 1.5 7.0 1e3 1e400 true null
+    [7] {"key":7} "" "7" "seven" "a\"b" "a,b\n\t" "\ud800" "\u0000" "{}""#;
 
 fn object(row: &Row) -> Vec<u8> {
     let [key, user] = row;
@@ -123,18 +85,16 @@ fn object(row: &Row) -> Vec<u8> {
 
 #[test]
 fn one_value_of_json_moves_no_other_event() {
-    for odd in JSON {
-        let lines = |rows: &[Row]| rows.iter().map(object).collect::<Vec<_>>().join(&b'\n');
+    let lines = |rows: &[Row]| rows.iter().map(object).collect::<Vec<_>>().join(&b'\n');
+    let array = |rows: &[Row]| {
+        let objects = rows.iter().map(object).collect::<Vec<_>>().join(&b',');
+        [b"[", &objects[..], b"]"].concat()
+    };
+    for odd in JSON.split_whitespace().chain(["\"\u{2028}\""]) {
         assert_alone(Format::Jsonl, lines, odd.as_bytes(), [0; 2]);
-        let array = |rows: &[Row]| {
-            let objects = rows.iter().map(object).collect::<Vec<_>>().join(&b',');
-            [b"[", &objects[..], b"]"].concat()
-        };
         assert_alone(Format::JsonArray, array, odd.as_bytes(), [0; 2]);
     }
-    let bytes = b"\"\xff\"";
-    let lines = |rows: &[Row]| rows.iter().map(object).collect::<Vec<_>>().join(&b'\n');
-    assert_alone(Format::Jsonl, lines, bytes, [0; 2]);
+    assert_alone(Format::Jsonl, lines, b"\"\xff\"", [0; 2]);
 }
 
 #[test]
@@ -146,25 +106,23 @@ fn one_value_of_csv_moves_no_other_event() {
             header.into_iter().chain(rows.iter().map(line)).collect::<Vec<_>>().join(&b'\n')
         }
     };
-    for (odd, wrong) in [
-        (&b"9223372036854775808"[..], [0; 2]),
-        (b"1180591620717411303424", [0; 2]),
-        (b"1.5", [0; 2]),
-        (b"", [0; 2]),
-        (b" ", [0; 2]),
-        (b"NA", [0; 2]),
-        (b"key", [0; 2]),
-        (b"\xff", [0; 2]),
-        (b"\r", [0; 2]),
-        (b"a\"b", [0; 2]),
-        (b"\"a,\"\"b\"", [0; 2]),
-        (b"\"a\"b", [0; 2]),
-        (b"\"\"", [0; 2]),
-        (b"\"", [1; 2]),
-        (b"\"a", [1; 2]),
-        (b"\"a\"\"", [1; 2]),
-        (b"a,b", [1, 0]),
-    ] {
+    let taken = [
+        "1180591620717411303424",
+        "1.5",
+        "",
+        " ",
+        "NA",
+        "key",
+        "\r",
+        "a\"b",
+        "\"a,\"\"b\"",
+        "\"a\"b",
+        "\"\"",
+    ];
+    let refused = ["\"", "\"a", "\"a\"\""].map(|odd| (odd.as_bytes(), [1; 2]));
+    let taken = taken.map(|odd| (odd.as_bytes(), [0; 2]));
+    let others = [(&b"\xff"[..], [0; 2]), (b"a,b", [1, 0])];
+    for (odd, wrong) in taken.into_iter().chain(refused).chain(others) {
         assert_alone(Format::Csv, rows_by(b','), odd, wrong);
         assert_alone(Format::Tsv, rows_by(b'\t'), odd, [0; 2]);
     }
@@ -178,15 +136,10 @@ fn stream(rows: &[Row], column: impl Fn(Vec<Option<&str>>) -> ArrayRef) -> Vec<u
         column(texts.map(|text| text.filter(|text| *text != "none")).collect())
     };
     let times: ArrayRef = Arc::new(Int64Array::from(vec![1_764_547_199; rows.len()]));
-    let columns = vec![values(0), times, values(1)];
-    let fields: Vec<Field> = ["key", "time", "user"]
-        .into_iter()
-        .zip(&columns)
-        .map(|(name, column)| Field::new(name, column.data_type().clone(), true))
-        .collect();
-    let schema = Arc::new(Schema::new(fields));
-    let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
-    writer.write(&RecordBatch::try_new(schema, columns).unwrap()).unwrap();
+    let columns = [("key", values(0), true), ("time", times, true), ("user", values(1), true)];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
     writer.into_inner().unwrap()
 }
 

@@ -68,8 +68,7 @@ fn too_dense() -> Problem {
 }
 
 fn broken() -> Problem {
-    Problem::new(
-        StatusCode::BAD_REQUEST,
+    Problem::malformed(
         "the body cannot be unpacked: nothing of it was taken",
         "pack it as Content-Encoding says, and whole",
     )

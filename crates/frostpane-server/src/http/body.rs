@@ -5,7 +5,6 @@ use std::thread;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
-use axum::http::StatusCode;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
@@ -129,5 +128,5 @@ pub async fn collect(body: Body, most: usize) -> Result<Bytes> {
 }
 
 fn ended_early() -> Problem {
-    Problem::new(StatusCode::BAD_REQUEST, "the body ended early: nothing of it was taken", "send it whole")
+    Problem::malformed("the body ended early: nothing of it was taken", "send it whole")
 }

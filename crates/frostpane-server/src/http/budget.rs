@@ -5,9 +5,8 @@ use frostpane_store::{BudgetPeriod, BudgetReport};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::extract::{Path, StreamPath};
+use super::extract::{Readable, StreamPath};
 use super::refusals::Refusals;
-use crate::auth::Caller;
 use crate::problem::{Problem, Result};
 
 /// A privacy loss.
@@ -91,8 +90,7 @@ impl From<BudgetReport> for Spent {
     get, path = "/v1/streams/{name}/budget", tag = "releases", params(StreamPath),
     responses((status = 200, body = Spent), Refusals), security((), ("token" = [])),
 )]
-pub async fn spent(caller: Caller, Path(StreamPath { name }): Path<StreamPath>) -> Result<Json<Spent>> {
-    let stream = caller.reads(&name)?;
+pub async fn spent(Readable(stream): Readable) -> Result<Json<Spent>> {
     let budget = stream.budget().ok_or_else(|| Problem::unavailable("the budget is not known yet"))?;
     Ok(Json(budget.into()))
 }

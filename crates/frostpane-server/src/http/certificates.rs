@@ -1,12 +1,14 @@
 //! The TLS certificate, which can be reloaded while the service runs.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::sync;
 
 pub struct Certificates {
     certificate: PathBuf,
@@ -26,12 +28,12 @@ impl Certificates {
     /// Reads both files again. If that fails, the certificate stays as it was.
     pub fn reload(&self) -> Result<(), String> {
         let acceptor = acceptor(&self.certificate, &self.key)?;
-        *self.acceptor.write().unwrap_or_else(PoisonError::into_inner) = acceptor;
+        *sync::write(&self.acceptor) = acceptor;
         Ok(())
     }
 
     pub fn acceptor(&self) -> TlsAcceptor {
-        self.acceptor.read().unwrap_or_else(PoisonError::into_inner).clone()
+        sync::read(&self.acceptor).clone()
     }
 }
 

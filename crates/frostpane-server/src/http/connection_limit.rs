@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::sync;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
@@ -24,7 +26,7 @@ pub struct Permit(ConnectionLimit, Holder);
 impl ConnectionLimit {
     /// Takes one more permit for a holder, if it has fewer than so many.
     pub fn acquire(&self, holder: Holder, most: usize) -> Option<Permit> {
-        let mut all = self.lock();
+        let mut all = sync::lock(&self.0);
         let count = all.entry(holder.clone()).or_default();
         if *count >= most {
             return None;
@@ -40,15 +42,11 @@ impl ConnectionLimit {
             None => Some(None),
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Holder, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut all = self.0.lock();
+        let mut all = sync::lock(&self.0.0);
         if let Some(count) = all.get_mut(&self.1) {
             *count -= 1;
             if *count == 0 {
@@ -98,7 +96,7 @@ mod tests {
         assert!(limit.acquire(Holder::Token("one".to_owned()), 2).is_some());
         drop(held);
         assert!(limit.acquire(of("192.0.2.1"), 2).is_some());
-        assert!(limit.lock().is_empty(), "a holder without permits is not remembered");
+        assert!(sync::lock(&limit.0).is_empty(), "a holder without permits is not remembered");
         assert_eq!(of("2001:db8::1"), of("2001:db8::2:3"));
         assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
     }

@@ -1,11 +1,12 @@
 //! Open connections, and which of them is closed when no place is left.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
 use crate::http::connection_limit::{ConnectionLimit, Holder, Permit};
+use crate::sync;
 
 /// One of so many connections is kept for clients with a token.
 const TOKEN_SHARE: usize = 8;
@@ -68,7 +69,7 @@ impl Connections {
 
     /// Admits one more connection. Where few places are left, the longest idle connection is closed.
     pub fn admit(self: &Arc<Self>) -> Option<Arc<Connection>> {
-        let mut open = self.open();
+        let mut open = sync::lock(&self.open);
         let free = self.most - self.most / TOKEN_SHARE;
         let taken = open.count - open.closing;
         let admits = match taken {
@@ -91,11 +92,7 @@ impl Connections {
     }
 
     pub fn count(&self) -> usize {
-        self.open().count
-    }
-
-    fn open(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.open).count
     }
 }
 
@@ -123,8 +120,8 @@ impl Connection {
     }
 
     pub fn begin(self: &Arc<Self>) -> ActiveRequest {
-        let mut open = self.all.open();
-        let mut state = self.state();
+        let mut open = sync::lock(&self.all.open);
+        let mut state = sync::lock(&self.state);
         if state.idle.is_some_and(|key| open.idle.remove(&key).is_some()) {
             state.idle = None;
         }
@@ -133,18 +130,18 @@ impl Connection {
 
     /// Counts the connection to a token. Returns false if that has so many already.
     pub fn belongs_to(&self, holder: &Holder, all: &ConnectionLimit, most: usize) -> bool {
-        let mut owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut owner = sync::lock(&self.owner);
         if owner.as_ref().is_some_and(|(owner, _)| owner == holder) {
             return true;
         }
         *owner = all.acquire(holder.clone(), most).map(|permit| (holder.clone(), permit));
-        self.state().has_token = owner.is_some();
+        sync::lock(&self.state).has_token = owner.is_some();
         owner.is_some()
     }
 
     fn wait(&self) {
-        let mut open = self.all.open();
-        let mut state = self.state();
+        let mut open = sync::lock(&self.all.open);
+        let mut state = sync::lock(&self.state);
         // One that was told to close is not told again.
         if state.idle.is_none() {
             open.next += 1;
@@ -152,10 +149,6 @@ impl Connection {
             state.idle = Some(key);
             open.idle.insert(key, self.close.clone());
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, ConnectionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -167,8 +160,8 @@ impl Drop for ActiveRequest {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        let mut open = self.all.open();
-        let state = *self.state();
+        let mut open = sync::lock(&self.all.open);
+        let state = *sync::lock(&self.state);
         open.count -= 1;
         if state.idle.is_some_and(|key| open.idle.remove(&key).is_none()) {
             open.closing -= 1;
@@ -181,8 +174,8 @@ mod tests {
     use super::*;
 
     fn is_told(connection: &Connection) -> bool {
-        let open = connection.all.open();
-        let key = connection.state().idle;
+        let open = sync::lock(&connection.all.open);
+        let key = sync::lock(&connection.state).idle;
         key.is_some_and(|key| !open.idle.contains_key(&key))
     }
 
@@ -222,6 +215,6 @@ mod tests {
         assert_eq!(rooms[8..], [ConnectionUse::Probes; PROBE_CONNECTIONS]);
         drop(held);
         assert_eq!(all.count(), 0);
-        assert!(all.open().idle.is_empty() && all.open().closing == 0);
+        assert!(sync::lock(&all.open).idle.is_empty() && sync::lock(&all.open).closing == 0);
     }
 }

@@ -162,7 +162,9 @@ impl IngestCall<'_> {
 
     /// Takes parsed events. If that is refused now, they may have been taken before: then that is the answer.
     async fn take(self, digest: [u8; 32], read: Result<ParsedEvents>) -> Result<IngestReceipt> {
-        let terms = self.terms();
+        // The format and options that the id stands for, beside the body.
+        let skips = if self.wrong == Wrong::Skip { " wrong=skip" } else { "" };
+        let terms = format!("{}{skips}", format::name(self.format));
         let identity = self.id.map(|id| Identity { id, digest, terms });
         let (counts, acknowledged) = match read {
             Err(refusal) => (EventCounts::default(), self.stream.recall_or(identity, refusal).await?),
@@ -180,12 +182,6 @@ impl IngestCall<'_> {
             },
         })
     }
-
-    /// The format and options that the id stands for, beside the body.
-    fn terms(&self) -> String {
-        let skips = if self.wrong == Wrong::Skip { " wrong=skip" } else { "" };
-        format!("{}{skips}", format::name(self.format))
-    }
 }
 
 /// Returns a header that may be given at most once.
@@ -194,8 +190,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>> {
     match (all.next(), all.next()) {
         (None, _) => Ok(None),
         (Some(value), None) if let Ok(text) = value.to_str() => Ok(Some(text)),
-        _ => Err(Problem::new(
-            StatusCode::BAD_REQUEST,
+        _ => Err(Problem::malformed(
             format!("the header {name} is there twice, or is not text"),
             "send it once",
         )),

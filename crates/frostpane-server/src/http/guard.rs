@@ -114,12 +114,11 @@ fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
 }
 
 fn crowded() -> Response {
-    let problem = Problem::new(
-        StatusCode::SERVICE_UNAVAILABLE,
+    let problem = Problem::not_now(
         "too many are connected, and the last places are kept for those who have a token",
         "come again later",
     );
-    let mut response = problem.after(5).into_response();
+    let mut response = problem.into_response();
     let close = HeaderValue::from_static("close");
     response.headers_mut().insert(header::CONNECTION, close);
     response

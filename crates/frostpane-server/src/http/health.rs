@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::App;
-use super::extract::{Path, StreamPath};
+use super::extract::{Path, Readable, StreamPath};
 use super::refusals::Refusals;
 use crate::auth::{Caller, Scope};
 use crate::metrics::IngestStatistics;
@@ -33,12 +33,10 @@ pub async fn lives(State(app): State<App>) -> Result<&'static str> {
 }
 
 fn hangs() -> Problem {
-    Problem::new(
-        StatusCode::SERVICE_UNAVAILABLE,
+    Problem::not_now(
         "the disk hangs: a transaction of a stream does not end",
         "the operator has to look at the disk of the service",
     )
-    .after(5)
 }
 
 /// Readiness: the process takes requests. The state of streams does not matter: ask
@@ -69,11 +67,8 @@ pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
     ),
     security((), ("token" = [])),
 )]
-pub async fn stream_is_ready(
-    caller: Caller,
-    Path(StreamPath { name }): Path<StreamPath>,
-) -> Result<&'static str> {
-    match caller.reads(&name)?.status() {
+pub async fn stream_is_ready(Readable(stream): Readable) -> Result<&'static str> {
+    match stream.status() {
         // One that waits works as it should.
         Status::Ready | Status::Waiting => Ok("ready\n"),
         _ => Err(Problem::unavailable("the stream takes no events, or ends no slides")),

@@ -51,7 +51,6 @@ pub(crate) type App = Arc<Service>;
 )]
 struct Document;
 
-/// Declares the authentication scheme.
 struct Bearer;
 
 impl utoipa::Modify for Bearer {
@@ -114,7 +113,6 @@ pub fn probes(service: Arc<Service>, with_metrics: bool) -> Router {
     probes.fallback(async || Problem::unknown("page")).with_state(service)
 }
 
-/// The OpenAPI document of all routes.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = routes().split_for_parts().1;
     for path in document.paths.paths.values_mut() {

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{FromRequest, FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use bytes::Bytes;
 use frostpane::Spec;
 use serde::Deserialize;
 use serde_json::Value;
@@ -73,9 +72,18 @@ pub async fn of_spec(
     State(app): State<App>,
     Query(params): Query<PlanParams>,
     permit: PlanPermit,
-    PlanBody(body): PlanBody,
+    body: Body,
 ) -> Result<Json<Value>> {
-    make_plan(&app, permit, spec_of(&body)?, params.events).await.map(Json)
+    let body = collect(body, app.limits.plan_body);
+    let body = tokio::time::timeout(BODY_TIME.min(app.limits.time), body).await.map_err(|_| {
+        Problem::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "the specification took too long to come in",
+            "send it faster",
+        )
+    })?;
+    let spec = spec_of(&body?)?;
+    make_plan(&app, permit, spec, params.events).await.map(Json)
 }
 
 /// A permit to request a plan, held before anything of the request is read and until its plan is made.
@@ -107,25 +115,6 @@ impl FromRequestParts<App> for PlanPermit {
         let address = parts.extensions.get::<Address>().copied();
         let caller = Caller::from_request_parts(parts, app).await?;
         Self::new(app, &caller, address)
-    }
-}
-
-/// The body of a request for a plan, which may come from anyone.
-pub struct PlanBody(Bytes);
-
-impl FromRequest<App> for PlanBody {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request<Body>, app: &App) -> Result<Self> {
-        let body = collect(request.into_body(), app.limits.plan_body);
-        match tokio::time::timeout(BODY_TIME.min(app.limits.time), body).await {
-            Ok(body) => body.map(Self),
-            Err(_) => Err(Problem::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "the specification took too long to come in",
-                "send it faster",
-            )),
-        }
     }
 }
 

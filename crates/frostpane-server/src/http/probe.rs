@@ -1,5 +1,4 @@
-//! Probes on a thread and a listener of their own: neither load nor limits nor the disk of the service delay
-//! them.
+//! Probes on a thread and a listener of their own: neither load nor limits nor the disk delay them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::App;
 use super::budget::PrivacyLoss;
-use super::extract::{Path, Query, ReleasePath, SmallBody, StreamPath};
+use super::extract::{Path, Query, Readable, ReleasePath, SmallBody, StreamPath};
 use super::refusals::Refusals;
 use super::streams::object_of;
 use crate::auth::{Caller, Scope};
@@ -42,12 +42,7 @@ const FOR_EVER: u64 = 31_536_000;
     ),
     security((), ("token" = [])),
 )]
-pub async fn latest(
-    caller: Caller,
-    Path(StreamPath { name }): Path<StreamPath>,
-    headers: HeaderMap,
-) -> Result<Response> {
-    let stream = caller.reads(&name)?;
+pub async fn latest(Readable(stream): Readable, headers: HeaderMap) -> Result<Response> {
     let published = stream.shelf().latest().ok_or_else(none_yet)?;
     Ok(cached(&stream, &published, &headers, until_next(&stream)))
 }
@@ -57,12 +52,7 @@ pub async fn latest(
     get, path = "/v1/streams/{name}/releases/latest/words", tag = "releases", params(StreamPath),
     responses((status = 200, body = LatestWords), Refusals), security((), ("token" = [])),
 )]
-pub async fn latest_words(
-    State(app): State<App>,
-    caller: Caller,
-    Path(StreamPath { name }): Path<StreamPath>,
-) -> Result<Json<LatestWords>> {
-    let stream = caller.reads(&name)?;
+pub async fn latest_words(State(app): State<App>, Readable(stream): Readable) -> Result<Json<LatestWords>> {
     let published = stream.shelf().latest().ok_or_else(none_yet)?;
     Ok(Json(LatestWords {
         number: published.number,
@@ -246,11 +236,10 @@ pub async fn make(
     security((), ("token" = [])),
 )]
 pub async fn find(
-    caller: Caller,
-    Path(ReleasePath { name, id }): Path<ReleasePath>,
+    Readable(stream): Readable,
+    Path(ReleasePath { id, .. }): Path<ReleasePath>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let stream = caller.reads(&name)?;
     check_id(&id)?;
     let held = match stream.shelf().of(&id) {
         Some(held) => Some(held),

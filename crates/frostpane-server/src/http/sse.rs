@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use super::App;
 use super::connection_limit::SharedPermit;
-use super::extract::{Path, StreamPath};
+use super::extract::{Readable, StreamPath};
 use super::guard::Address;
 use super::refusals::Refusals;
 use super::releases::releases_after;
@@ -54,11 +54,10 @@ const TOKEN_SHARES: usize = 4;
 pub async fn listen(
     State(app): State<App>,
     caller: Caller,
-    Path(StreamPath { name }): Path<StreamPath>,
+    Readable(stream): Readable,
     address: Option<Extension<Address>>,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let stream = caller.reads(&name)?;
     let permit = listener_permit(&app, &caller, address.map(|Extension(address)| address))?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let latest = stream.shelf().latest_number();

@@ -1,6 +1,6 @@
 //! Streams: list, creation, description, changes, deletion.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Json;
@@ -9,13 +9,14 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use frostpane::Spec;
+use frostpane_store::KeyKind;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::App;
-use super::extract::{Path, Query, SmallBody, StreamPath};
+use super::extract::{Path, Query, Readable, SmallBody, StreamPath};
 use super::plan::{PlanPermit, make_plan};
 use super::refusals::Refusals;
 use crate::auth::{Caller, Scope};
@@ -23,6 +24,7 @@ use crate::name::check_stream;
 use crate::problem::{Problem, Result};
 use crate::service::CachedList;
 use crate::stream::{EventColumns, Settings, StreamHandle};
+use crate::sync;
 
 /// The most time for which clients without a token get the same list of streams, unless a stream changes.
 const LISTED_FOR: Duration = Duration::from_secs(1);
@@ -42,7 +44,8 @@ pub struct Description {
     /// The fields of an event.
     columns: EventColumns,
     /// bytes or integers.
-    keys: &'static str,
+    #[schema(value_type = String)]
+    keys: KeyKind,
     /// True for continual release: a release at every slide.
     continual: bool,
     /// True if users are protected, false if single events are.
@@ -62,10 +65,7 @@ impl Description {
             public: settings.public,
             closed: settings.closed,
             columns: settings.columns.clone(),
-            keys: match stream.header.keys {
-                frostpane_store::KeyKind::Bytes => "bytes",
-                frostpane_store::KeyKind::Integers => "integers",
-            },
+            keys: stream.header.keys,
             continual: stream.spec().continual,
             people: stream.spec().unit.is_user(),
             slide_seconds: stream.shared.slide.map(|(slide, _)| slide as f64 / 1e6),
@@ -111,7 +111,7 @@ pub async fn list(State(app): State<App>, caller: Caller) -> Response {
     }
     // Clients without a token share one list, which is at most a second behind.
     let revision = app.revision();
-    let mut cached = app.listed.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut cached = sync::lock(&app.listed);
     if let Some(listed) = &*cached
         && listed.revision == revision
         && listed.at.elapsed() < LISTED_FOR
@@ -234,8 +234,8 @@ pub fn spec_of(body: &[u8]) -> Result<Spec> {
     get, path = "/v1/streams/{name}", tag = "streams", params(StreamPath),
     responses((status = 200, body = Description), Refusals), security((), ("token" = [])),
 )]
-pub async fn describe(caller: Caller, Path(StreamPath { name }): Path<StreamPath>) -> Result<Response> {
-    Ok(described(&*caller.reads(&name)?))
+pub async fn describe(Readable(stream): Readable) -> Response {
+    described(&stream)
 }
 
 /// The settings of a stream that can change.

@@ -1,5 +1,4 @@
-//! Limits on the time between two requests, of the headers of a request, and of a client that has stopped
-//! reading.
+//! Limits of time: between two requests, of headers, and of a client that has stopped reading.
 
 use std::io;
 use std::pin::Pin;
@@ -53,8 +52,7 @@ impl<S> TimedSocket<S> {
         (Self { head, idle, phase: phase.clone(), ..Self::for_writes(socket, Duration::MAX) }, phase)
     }
 
-    /// A connection on which no write may wait for longer than a time. It lies below TLS, where every byte that
-    /// leaves is progress.
+    /// A connection with a limit on each write, below TLS: there every byte that leaves is progress.
     pub fn for_writes(socket: S, write: Duration) -> Self {
         let (head, idle) = (Duration::MAX, Duration::MAX);
         let phase = Phase(Arc::new(AtomicU8::new(ANSWER)));

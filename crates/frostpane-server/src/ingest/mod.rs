@@ -73,8 +73,7 @@ pub async fn pull(mut source: JetStream, stream: Arc<StreamHandle>) {
     }
 }
 
-/// Takes a message, however long that takes. An unreadable message is left out. Returns false for one with the
-/// id of another, which is not taken.
+/// Takes a message, however long that takes. Returns false for one with the id of another, which is not taken.
 async fn take(stream: &StreamHandle, id: &str, message: &jetstream::Message, left_out: &AtomicBool) -> bool {
     loop {
         let taken = match parse(stream, message.payload.clone()).await {
@@ -112,7 +111,6 @@ pub fn digest_of(body: &[u8]) -> [u8; 32] {
     *blake3::hash(body).as_bytes()
 }
 
-/// Returns true if the problem may pass.
 fn is_passing(problem: &Problem) -> bool {
     let passing = [
         // Closed: the message stays with its source.

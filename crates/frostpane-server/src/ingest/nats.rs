@@ -68,8 +68,7 @@ impl JetStream {
         Ok((consumer, stream))
     }
 
-    /// The next messages, each with an id that no other message of any source has. After an error it is called
-    /// again, and connects anew.
+    /// The next messages, each with an id of its own among all sources. After an error it connects anew.
     pub async fn next(&mut self) -> Result<Vec<(String, jetstream::Message)>, String> {
         let fetched = self.fetch().await;
         if fetched.is_err() {

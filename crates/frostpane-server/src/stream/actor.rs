@@ -1,5 +1,4 @@
-//! The thread that owns the state of a stream: it takes the events of many requests in one transaction, and
-//! ends slides by the wall clock.
+//! The thread that owns the state of a stream.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,11 +9,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
 use frostpane::{Batch, ErrorKind, Span};
 use frostpane_render::ReaderSummary;
 use frostpane_store::{
-    Action, ClockError, ContinualRelease, Delivery, DeliveryOutcome, DryRun, Renderings, Store,
+    Action, ClockError, ContinualRelease, Delivery, DeliveryOutcome, DryRun, Record, Renderings, Store,
 };
 use jiff::Timestamp;
 
@@ -54,8 +52,7 @@ pub(super) struct StreamActor<K: ServedKey> {
     timed: bool,
     /// It was restored from a copy: it is ahead of the wall clock because all of a day is spent.
     is_restored: bool,
-    /// Creation of the stream by the service, in microseconds since 1970; `None` if it may have earlier
-    /// events.
+    /// Creation by the service, in microseconds since 1970; `None` if there may be earlier events.
     began_at: Option<i64>,
     /// Users did not fit into the memory: nothing is taken, ended or released.
     is_full: bool,
@@ -109,7 +106,7 @@ impl<K: ServedKey> StreamActor<K> {
             slides: SLIDES,
         };
         actor.recall()?;
-        actor.set_behind(actor.is_far_behind());
+        actor.shared.behind.store(actor.is_far_behind(), Ordering::Relaxed);
         actor.stop_if_full();
         Ok(actor)
     }
@@ -199,9 +196,8 @@ impl<K: ServedKey> StreamActor<K> {
             Ok(taken) => taken,
             Err(problem) => return self.refuse(all, &problem),
         };
-        let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.shared.metrics.commits.inc();
-        self.shared.metrics.committing.inc_by(micros);
+        self.shared.metrics.committing.inc_by(began.elapsed().as_micros() as u64);
         self.publish(lists);
         let events = outcomes.iter().zip(&deliveries);
         let events = events.filter(|(outcome, _)| **outcome == DeliveryOutcome::Taken);
@@ -266,8 +262,7 @@ impl<K: ServedKey> StreamActor<K> {
         rest
     }
 
-    /// Uses the state. After a failure that is no refusal, memory differs from disk: the state is opened
-    /// again.
+    /// Uses the state. After a failure that is no refusal, memory differs from disk: it is opened again.
     fn with<T>(&mut self, act: impl FnOnce(&mut Store<K>) -> frostpane_store::Result<T>) -> Result<T> {
         let store = self.store.as_mut().ok_or_else(not_open)?;
         let operation = self.shared.disk.begin();
@@ -303,16 +298,16 @@ impl<K: ServedKey> StreamActor<K> {
     fn check_room(&mut self) -> Result<()> {
         self.stop_if_full();
         // The quota is looked at even if the memory is full.
-        let has_disk = self.has_disk();
-        if self.is_full {
-            return Err(Problem::full());
+        match (self.has_disk(), self.is_full) {
+            (_, true) => Err(Problem::full()),
+            (false, _) => Err(Problem::disk()),
+            (true, false) => Ok(()),
         }
-        if has_disk { Ok(()) } else { Err(Problem::disk()) }
     }
 
     /// Returns false, and tells the operator once, while the stream is over its disk quota.
     fn has_disk(&mut self) -> bool {
-        let (was, is) = (self.disk_quota.is_over(), self.disk_quota.look(&self.folder));
+        let (was, is) = (self.disk_quota.is_over, self.disk_quota.look(&self.folder));
         if was && !is && !self.is_full && self.store.is_some() {
             self.shared.set_status(Status::Ready);
         }
@@ -343,9 +338,7 @@ impl<K: ServedKey> StreamActor<K> {
                 let _ = self.recall();
                 self.stop_if_full();
             }
-            Err(cause) => {
-                log::of_stream(&self.shared.name, &cause);
-            }
+            Err(cause) => log::of_stream(&self.shared.name, &cause),
         }
     }
 
@@ -562,7 +555,7 @@ impl<K: ServedKey> StreamActor<K> {
     fn step(&mut self) -> StepOutcome {
         let step = self.step_on();
         if step != StepOutcome::Failed {
-            self.set_behind(step == StepOutcome::Partial);
+            self.shared.behind.store(step == StepOutcome::Partial, Ordering::Relaxed);
         }
         step
     }
@@ -596,8 +589,7 @@ impl<K: ServedKey> StreamActor<K> {
         } else {
             (self.slides * 2).min(SLIDES)
         };
-        let store = self.store.as_ref();
-        let moved = store.is_some_and(|store| store.stream().clock() > reached);
+        let moved = self.store.as_ref().is_some_and(|store| store.stream().clock() > reached);
         if until == present || !moved { StepOutcome::Done } else { StepOutcome::Partial }
     }
 
@@ -607,18 +599,10 @@ impl<K: ServedKey> StreamActor<K> {
         self.shared.slide.is_some_and(|(slide, _)| reached > 0 && (now() - reached) / slide > SLIDES)
     }
 
-    fn set_behind(&self, behind: bool) {
-        self.shared.behind.store(behind, Ordering::Relaxed);
-    }
-
-    fn is_behind(&self) -> bool {
-        self.shared.behind.load(Ordering::Relaxed)
-    }
-
     /// Fails while the clock is behind: a batch would end all slides up to it at once. A source that is
     /// drained is exempt.
     fn check_caught_up(&self) -> Result<()> {
-        if !self.is_behind() || self.is_draining() {
+        if !self.shared.behind.load(Ordering::Relaxed) || self.is_draining() {
             return Ok(());
         }
         let present = self.shared.present();
@@ -664,13 +648,11 @@ impl Drop for PanicRecord {
 
 /// The ids of releases, in the order in which they were charged.
 fn charged<K: ServedKey>(store: &Store<K>) -> frostpane_store::Result<Vec<String>> {
-    let records = store.history(1)?.into_iter();
-    Ok(records
-        .filter_map(|record| match record.what {
-            Action::Charged { id, .. } => Some(id),
-            _ => None,
-        })
-        .collect())
+    let id = |record: Record| match record.what {
+        Action::Charged { id, .. } => Some(id),
+        _ => None,
+    };
+    Ok(store.history(1)?.into_iter().filter_map(id).collect())
 }
 
 fn is_memory(cause: &frostpane_store::Error) -> bool {
@@ -686,18 +668,15 @@ fn is_memory(cause: &frostpane_store::Error) -> bool {
 fn began_at<K: ServedKey>(store: &Store<K>) -> Result<Option<i64>> {
     let spec = &store.header().spec;
     // The history of continual release has a record of every release.
-    if spec.continual || !spec.unit.is_user() || !is_of_service(store) {
+    // The service writes the columns in a way of its own.
+    let input = store.header().input.as_deref();
+    let is_of_service = input.is_some_and(|input| serde_json::from_str::<EventColumns>(input).is_ok());
+    if spec.continual || !spec.unit.is_user() || !is_of_service {
         return Ok(None);
     }
     let first = store.history(1)?.into_iter().next();
     let at = first.and_then(|record| record.at.parse::<Timestamp>().ok());
     Ok(at.map(Timestamp::as_microsecond))
-}
-
-/// Returns true if its columns are written as the service writes them.
-fn is_of_service<K: ServedKey>(store: &Store<K>) -> bool {
-    let input = store.header().input.as_deref();
-    input.is_some_and(|input| serde_json::from_str::<EventColumns>(input).is_ok())
 }
 
 fn is_restored<K: ServedKey>(store: &Store<K>) -> Result<bool> {
@@ -706,10 +685,8 @@ fn is_restored<K: ServedKey>(store: &Store<K>) -> Result<bool> {
 }
 
 fn not_open() -> Problem {
-    Problem::new(
-        StatusCode::SERVICE_UNAVAILABLE,
+    Problem::not_now(
         "the state of this stream cannot be opened",
         "the operator has to look at the log of the service",
     )
-    .after(5)
 }

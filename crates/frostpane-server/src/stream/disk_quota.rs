@@ -10,17 +10,13 @@ const SELDOM: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct DiskQuota {
     most: u64,
-    is_over: bool,
+    pub is_over: bool,
     looked: Option<Instant>,
 }
 
 impl DiskQuota {
     pub fn new(most: u64) -> Self {
         Self { most, is_over: false, looked: None }
-    }
-
-    pub fn is_over(&self) -> bool {
-        self.is_over
     }
 
     pub fn look(&mut self, folder: &Path) -> bool {

@@ -11,11 +11,10 @@ mod spec_json;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
 use frostpane::{Bytes, Spec};
 use frostpane_events::Format;
 use frostpane_store::{Begin, BudgetReport, ClockError, Header, KeyKind, Store, WallClock};
@@ -30,6 +29,7 @@ use crate::log;
 use crate::metrics::{IngestStatistics, StreamMetrics};
 use crate::problem::{Problem, Result};
 use crate::rate_limiter::RateLimiter;
+use crate::sync;
 use crate::worker_pool::give_way;
 use actor::StreamActor;
 use command::Reply;
@@ -91,17 +91,12 @@ pub(crate) struct SharedState {
     behind: AtomicBool,
     pub disk: DiskWatch,
     hung: Duration,
-    by_clock: bool,
-    /// Events have times of their own.
-    has_time: bool,
     /// The latest moment at which events were parsed.
     seen: AtomicI64,
     /// By how much an event may be ahead, in microseconds.
     tolerance: i64,
     /// By how much it may be ahead and keep its time: with users, it waits for its epoch.
     ahead: i64,
-    /// By how much an event may be late and a window still cover it.
-    reach: i64,
     budget: RwLock<Option<BudgetReport>>,
 }
 
@@ -126,12 +121,8 @@ pub(crate) enum Status {
 }
 
 impl SharedState {
-    fn status(&self) -> MutexGuard<'_, Status> {
-        self.status.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn set_status(&self, status: Status) {
-        *self.status() = status;
+        *sync::lock(&self.status) = status;
     }
 
     /// The time, or number of events, that the state has reached. For the operator alone.
@@ -141,13 +132,12 @@ impl SharedState {
 
     /// The moment that the state has reached; `None` by count. For the operator alone.
     pub fn moment(&self) -> Option<i64> {
-        self.by_clock.then(|| self.clock())
+        (!self.spec.longest().is_by_count()).then(|| self.clock())
     }
 
-    /// Sets a status that follows from the clock, unless the stream has failed or stopped. Returns true if it
-    /// is new.
+    /// Sets a status by the clock, unless the stream has failed or stopped. Returns true if it is new.
     fn set_status_by_clock(&self, to: Status) -> bool {
-        let mut status = self.status();
+        let mut status = sync::lock(&self.status);
         let is_new = matches!(*status, Status::Ready | Status::Clock | Status::Waiting) && *status != to;
         if is_new {
             *status = to;
@@ -155,8 +145,7 @@ impl SharedState {
         is_new
     }
 
-    /// The time of this stream: never before the time that it has reached, and never that of an implausible
-    /// clock.
+    /// The time of this stream: never before what it has reached, and never that of an implausible clock.
     fn present(&self) -> std::result::Result<i64, ClockError> {
         match self.moment() {
             Some(reached) => self.wall.read((reached > 0).then_some(reached)),
@@ -180,7 +169,7 @@ impl SharedState {
     }
 
     fn set_budget(&self, budget: BudgetReport) {
-        *self.budget.write().unwrap_or_else(PoisonError::into_inner) = Some(budget);
+        *sync::write(&self.budget) = Some(budget);
     }
 }
 
@@ -231,12 +220,9 @@ impl StreamHandle {
             behind: AtomicBool::new(false),
             disk: DiskWatch::default(),
             hung: limits.hung,
-            by_clock: !spec.longest().is_by_count(),
-            has_time: settings.columns.have_time(&spec),
             seen: AtomicI64::new(i64::MIN),
             tolerance,
             ahead: if keeps_time { tolerance } else { 0 },
-            reach: reach(&spec),
             budget: RwLock::default(),
             spec,
         });
@@ -276,7 +262,7 @@ impl StreamHandle {
     }
 
     pub fn settings(&self) -> Arc<Settings> {
-        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+        sync::read(&self.settings).clone()
     }
 
     /// Changes and stores settings, at a limited rate, on a thread that may wait for the disk.
@@ -298,13 +284,13 @@ impl StreamHandle {
         let written = changed.clone();
         let failed = || Problem::unavailable("the settings of a stream cannot be written");
         tokio::task::spawn_blocking(move || written.write(&stream.folder)).await.map_err(|_| failed())??;
-        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = changed;
+        *sync::write(&self.settings) = changed;
         Ok(())
     }
 
     /// The description, written again only when something has changed.
     pub(crate) fn described(&self, of: Described, write: impl FnOnce() -> Vec<u8>) -> bytes::Bytes {
-        let mut described = self.described.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut described = sync::lock(&self.described);
         match &*described {
             Some((known, bytes)) if *known == of => bytes.clone(),
             _ => {
@@ -324,12 +310,12 @@ impl StreamHandle {
             format,
             wrong,
             keys: self.header.keys,
-            has_time: self.shared.has_time,
+            has_time: settings.columns.have_time(self.spec()),
             has_user: self.spec().unit.is_user(),
             columns: settings.columns.clone(),
             since: settings.since,
             present,
-            earliest: present.saturating_sub(self.shared.reach),
+            earliest: present.saturating_sub(reach(self.spec())),
             tolerance: self.shared.tolerance,
             most: usize::MAX,
         })
@@ -337,7 +323,7 @@ impl StreamHandle {
 
     /// The budget as of the last pane that ended or release that was made.
     pub(crate) fn budget(&self) -> Option<BudgetReport> {
-        self.shared.budget.read().unwrap_or_else(PoisonError::into_inner).clone()
+        sync::read(&self.shared.budget).clone()
     }
 
     pub fn shelf(&self) -> &Shelf {
@@ -346,7 +332,7 @@ impl StreamHandle {
 
     pub(crate) fn status(&self) -> Status {
         let shared = &self.shared;
-        let status = *shared.status();
+        let status = *sync::lock(&shared.status);
         match status {
             Status::Stopped => status,
             _ if shared.disk.lasts() > shared.hung => Status::Hung,
@@ -371,8 +357,7 @@ impl StreamHandle {
         (!self.spec().unit.is_user()).then_some(statistics)
     }
 
-    /// Takes events, which are durable when this returns. With an identity, the receipt is returned if they
-    /// are repeated.
+    /// Takes events, which are durable when this returns. Repeated ones get the receipt of their identity.
     pub(crate) async fn take(
         &self,
         identity: Option<Identity>,
@@ -387,7 +372,7 @@ impl StreamHandle {
             |reply| StreamCommand::Ingest(IngestRequest { identity, receipt, batch, queue_permit, reply });
         let sent = {
             // Held until the batch is in the queue, so that none follows the close.
-            let settings = self.settings.read().unwrap_or_else(PoisonError::into_inner);
+            let settings = sync::read(&self.settings);
             (!settings.closed).then(|| self.send(ingest)).transpose()?
         };
         match sent {
@@ -457,7 +442,8 @@ fn slide<K: ServedKey>(store: &Store<K>) -> (i64, i64) {
     (slide, (stream.begins(number) + lateness).rem_euclid(slide))
 }
 
-/// Twice the longest window, because windows are rounded up to whole slides, and the lateness.
+/// By how much an event may be late and a window still cover it: twice the longest window, because windows are
+/// rounded up to whole slides, and the lateness.
 fn reach(spec: &Spec) -> i64 {
     let window = i64::try_from(spec.longest().length()).unwrap_or(i64::MAX);
     let lateness = i64::try_from(spec.lateness.as_micros()).unwrap_or(i64::MAX);
@@ -476,12 +462,10 @@ fn changed_too_often() -> Problem {
 }
 
 pub(crate) fn catching_up() -> Problem {
-    Problem::new(
-        StatusCode::SERVICE_UNAVAILABLE,
+    Problem::not_now(
         "this stream was off for long and is catching up with the clock: nothing of this request was done",
         "send it again after the time that Retry-After says, with the same Idempotency-Key",
     )
-    .after(5)
 }
 
 pub(crate) fn overloaded() -> Problem {

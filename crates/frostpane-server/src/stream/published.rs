@@ -1,11 +1,13 @@
 //! Published releases: the same bytes for everybody.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use frostpane_render::ReaderSummary;
 use tokio::sync::watch;
+
+use crate::sync;
 
 /// The most releases that are held in memory: the latest.
 pub const HELD: usize = 256;
@@ -59,20 +61,12 @@ impl Most {
 
     /// Returns true if one more fits, and counts it.
     pub fn take(&mut self, next: &Published) -> bool {
-        let (fits, size) = (self.bytes.checked_sub(next.json.len()), self.number.checked_sub(1));
-        let taken = match (size, fits) {
-            (None, _) => false,
-            (Some(number), Some(bytes)) => {
-                (self.number, self.bytes) = (number, bytes);
-                true
-            }
-            (Some(number), None) => {
-                (self.number, self.bytes) = (number, 0);
-                self.is_first
-            }
+        let Some(number) = self.number.checked_sub(1) else {
+            return false;
         };
-        self.is_first = false;
-        taken
+        let (bytes, is_first) = (self.bytes.checked_sub(next.json.len()), self.is_first);
+        (self.number, self.bytes, self.is_first) = (number, bytes.unwrap_or(0), false);
+        bytes.is_some() || is_first
     }
 
     pub fn is_used(&self) -> bool {
@@ -81,7 +75,7 @@ impl Most {
 }
 
 /// The latest releases of a stream. Listeners hold no copy of them, only the number of the last that they saw.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Shelf {
     held: Mutex<Latest>,
     latest: watch::Sender<u64>,
@@ -104,39 +98,32 @@ impl Latest {
     }
 }
 
-impl Default for Shelf {
-    fn default() -> Self {
-        Self { held: Mutex::default(), latest: watch::Sender::new(0) }
-    }
-}
-
 impl Shelf {
     /// Adds a release that is stored and charged already.
     pub fn put(&self, published: Published) {
         let number = published.number;
-        self.held().push(published);
+        sync::lock(&self.held).push(published);
         self.latest.send_replace(number);
     }
 
     pub fn latest(&self) -> Option<Arc<Published>> {
-        self.held().releases.back().cloned()
+        sync::lock(&self.held).releases.back().cloned()
     }
 
     /// The number of the latest release; 0 before the first.
     pub(crate) fn latest_number(&self) -> u64 {
         // Not what listeners are told, which may be one behind what they can read.
-        self.held().releases.back().map_or(0, |latest| latest.number)
+        sync::lock(&self.held).releases.back().map_or(0, |latest| latest.number)
     }
 
     pub fn of(&self, id: &str) -> Option<Arc<Published>> {
-        let held = self.held();
-        let mut found = held.releases.iter().filter(|published| published.id.as_deref() == Some(id));
-        found.next().cloned()
+        let held = sync::lock(&self.held);
+        held.releases.iter().find(|published| published.id.as_deref() == Some(id)).cloned()
     }
 
     /// The releases after a number, up to a limit; none if some of them are not held.
     pub fn after(&self, number: u64, most: Most) -> Option<Vec<Arc<Published>>> {
-        let held = self.held();
+        let held = sync::lock(&self.held);
         match held.releases.front() {
             Some(first) if first.number > number.saturating_add(1) => None,
             _ => {
@@ -154,10 +141,6 @@ impl Shelf {
     /// A receiver of the number of each further release.
     pub fn listen(&self) -> watch::Receiver<u64> {
         self.latest.subscribe()
-    }
-
-    fn held(&self) -> MutexGuard<'_, Latest> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -180,14 +163,14 @@ mod tests {
     #[test]
     fn what_is_held_is_bounded_in_bytes_and_the_latest_is_always_there() {
         let large = shelf(&[HELD_BYTES / 3; 40]);
-        assert_eq!(large.held().releases.len(), 2);
-        assert!(large.held().bytes <= HELD_BYTES);
+        assert_eq!(sync::lock(&large.held).releases.len(), 2);
+        assert!(sync::lock(&large.held).bytes <= HELD_BYTES);
         assert_eq!(numbers(large.after(10, Most::new(100, usize::MAX))), None, "on disk");
         assert_eq!(numbers(large.after(38, Most::new(100, usize::MAX))), Some(vec![39, 40]));
         let larger = shelf(&[10, HELD_BYTES + 1]);
         assert_eq!(larger.latest().map(|latest| latest.number), Some(2));
-        assert_eq!(larger.held().releases.len(), 1);
-        assert_eq!(shelf(&[10; 300]).held().releases.len(), HELD);
+        assert_eq!(sync::lock(&larger.held).releases.len(), 1);
+        assert_eq!(sync::lock(&shelf(&[10; 300]).held).releases.len(), HELD);
     }
 
     #[test]

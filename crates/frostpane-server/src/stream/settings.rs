@@ -58,8 +58,7 @@ impl EventColumns {
 }
 
 impl Settings {
-    /// Reads the settings in the folder of a stream. A state that `frostpane init` created has none, and is
-    /// private.
+    /// Reads settings. A state that `frostpane init` created has none, and is private.
     pub fn read(folder: &Path) -> Result<Self> {
         match fs::read(folder.join(FILE)) {
             Ok(bytes) => serde_json::from_slice(&bytes)

@@ -116,16 +116,14 @@ impl Scene<'_> {
             "/" => {
                 tab.until(COMPLETE);
                 tab.eval("document.querySelectorAll('details').forEach((details) => (details.open = true))");
-                tab.until("document.querySelector('.ranks tbody') !== null");
+                until_there(&tab, ".ranks tbody");
             }
             "/plan" => {
                 click(&tab, "[value=user]");
-                tab.until("document.querySelector('#compared table') !== null");
+                until_there(&tab, "#compared table");
             }
             _ => {
-                tab.eval("document.getElementById('token').focus()");
-                tab.write(&self.server.token);
-                tab.press("Enter");
+                give(&tab, &self.server.token);
                 tab.until("document.querySelectorAll('.card').length >= 3");
             }
         }
@@ -159,6 +157,23 @@ fn number(tab: &Tab<'_>, script: &str) -> f64 {
     said.as_f64().unwrap_or_else(|| panic!("{script}: {said}"))
 }
 
+/// The number of elements at a place.
+fn count(tab: &Tab<'_>, place: &str) -> f64 {
+    number(tab, &format!("document.querySelectorAll({place:?}).length"))
+}
+
+/// Waits until an element is at a place.
+fn until_there(tab: &Tab<'_>, place: &str) {
+    tab.until(&format!("document.querySelector({place:?}) !== null"));
+}
+
+/// Gives the page of the operator a token.
+fn give(tab: &Tab<'_>, token: &str) {
+    tab.eval("document.getElementById('token').focus()");
+    tab.write(token);
+    tab.press("Enter");
+}
+
 fn faults(tab: &Tab<'_>, script: &str) -> Vec<String> {
     let all = tab.eval(script);
     let all = all.as_array().unwrap().iter();
@@ -169,9 +184,9 @@ fn click(tab: &Tab<'_>, place: &str) {
     tab.eval(&format!("document.querySelector({place:?}).click()"));
 }
 
-/// Presses Pause, and waits for animations.
+/// Presses Pause, if the page has it, and waits for animations.
 fn pause(tab: &Tab<'_>) {
-    click(tab, "#pause");
+    tab.eval("document.getElementById('pause')?.click()");
     tab.until("document.getAnimations().length === 0");
 }
 
@@ -205,8 +220,8 @@ fn served(scene: &Scene<'_>) {
 fn demo(scene: &Scene<'_>) {
     let tab = scene.lists(WIDE, "light");
     assert!(text(&tab, "#made-up").contains("made up"));
-    assert_eq!(number(&tab, "document.querySelectorAll('#streams a').length"), 3.0);
-    assert_eq!(number(&tab, "document.querySelectorAll('.list tbody tr').length"), 15.0);
+    assert_eq!(count(&tab, "#streams a"), 3.0);
+    assert_eq!(count(&tab, ".list tbody tr"), 15.0);
     assert!(text(&tab, "#covered").contains("(UTC)"));
     assert!(text(&tab, "#holds").contains("Every true count lies between the two numbers beside it"));
     assert!(text(&tab, "#holds").contains("Not hidden: that an event took place"));
@@ -251,15 +266,11 @@ fn lost(scene: &Scene<'_>) {
     tab.until(live);
     // A listener is disconnected when the stream becomes private.
     let public = |is: bool| {
-        let asked = tab.eval(&format!(
-            "fetch('/v1/streams/searches', {{ method: 'PATCH', headers: {{ Authorization: 'Bearer {}' }}, body: '{{\"public\":{is}}}' }}).then((answer) => answer.status)",
-            scene.server.token
-        ));
-        assert_eq!(asked, 200);
+        ask(&tab, &scene.server.token, "PATCH", "searches", &json!({ "public": is }).to_string());
     };
     public(false);
     tab.until("document.getElementById('state')?.textContent.startsWith('Not live')");
-    let rows = number(&tab, "document.querySelectorAll('.list tbody tr').length");
+    let rows = count(&tab, ".list tbody tr");
     assert_eq!(rows, 15.0, "what was there stays");
     public(true);
     tab.until(live);
@@ -272,7 +283,7 @@ fn followed(scene: &Scene<'_>) {
     pause(&tab);
     tab.eval("document.querySelector('.list .key').focus()");
     tab.press(" ");
-    tab.until("document.querySelector('.bump.following .series.followed') !== null");
+    until_there(&tab, ".bump.following .series.followed");
     let (row, line) = (text(&tab, "tr.followed bdi"), text(&tab, ".series.followed title"));
     assert_eq!(row, line);
     click(&tab, "#pause");
@@ -329,20 +340,15 @@ fn plan(scene: &Scene<'_>) {
 fn operator(scene: &Scene<'_>) {
     let tab = scene.tab("/operator", WIDE, "light");
     tab.until("document.getElementById('said').textContent.startsWith('No token')");
-    assert_eq!(number(&tab, "document.querySelectorAll('.card').length"), 0.0);
+    assert_eq!(count(&tab, ".card"), 0.0);
     let asked = scene.well(&tab);
     assert!(!asked.iter().any(|url| url.contains("/health")), "{asked:?}");
-    let give = |token: &str| {
-        tab.eval("document.getElementById('token').focus()");
-        tab.write(token);
-        tab.press("Enter");
-    };
-    give("frostpane_wrong");
+    give(&tab, "frostpane_wrong");
     tab.until("document.getElementById('said').textContent.includes('not valid')");
     assert_eq!(tab.eval("sessionStorage.length"), 0);
     // A browser logs every error status.
     tab.happened();
-    give(&scene.server.token);
+    give(&tab, &scene.server.token);
     tab.until("document.querySelectorAll('.card').length === 3");
     tab.until("/Events a second[\\d,]*\\d/.test(document.querySelector('.card').textContent)");
     assert_eq!(text(&tab, "#said"), "The token is for 3 streams.");
@@ -383,21 +389,11 @@ const HOSTILE: [&str; 6] = [
 
 fn by_count(scene: &Scene<'_>) {
     let tab = scene.tab("/operator", WIDE, "light");
-    let made = tab.eval(&format!(
-        "(async () => {{
-            const headers = {{ Authorization: 'Bearer {}', 'Content-Type': 'text/plain' }};
-            const ask = async (method, path, body) => {{
-                const answer = await fetch('/v1/streams/counted' + path, {{ method, headers, body }});
-                return answer.ok ? '' : answer.text();
-            }};
-            const spec = JSON.stringify({{ window: 100_000, top: 5, releases: 3 }});
-            return (await ask('PUT', '?public=true', spec))
-                || (await ask('POST', '/events', 'snow\\nrain\\n'.repeat(50_000)))
-                || (await ask('PUT', '/releases/one', ''));
-        }})()",
-        scene.server.token,
-    ));
-    assert_eq!(made, "");
+    let token = &scene.server.token;
+    let spec = r#"{ "window": 100000, "top": 5, "releases": 3 }"#;
+    ask(&tab, token, "PUT", "counted?public=true", spec);
+    ask(&tab, token, "POST", "counted/events", &events([("snow", 50_000), ("rain", 50_000)]));
+    ask(&tab, token, "PUT", "counted/releases/one", "");
     tab.open(&scene.server.url("/?stream=counted"));
     tab.until("document.querySelectorAll('.list tbody tr').length === 2 && document.querySelector('#budget .plot') !== null");
     let page = text(&tab, "main");
@@ -456,17 +452,14 @@ fn hostile(scene: &Scene<'_>) {
     let tab = stream_of(scene, "hostile", &keys);
     tab.until("document.querySelectorAll('.series').length === 7");
     click(&tab, "details.ranks summary");
-    tab.until("document.querySelector('.ranks tbody') !== null");
+    until_there(&tab, ".ranks tbody");
     pause(&tab);
     assert_eq!(faults(&tab, "faultsOfList('hostile')"), Vec::<String>::new());
     let shown = tab.eval("[...document.querySelectorAll('.list bdi')].map((name) => name.textContent)");
     assert_eq!(shown[0], HOSTILE[0]);
     assert_eq!(shown[3], "⟨U+202E⟩gnihtemos⟨U+202C⟩⟨U+000A⟩{{7*7}} ${7*7}");
     assert_eq!(tab.eval("window.pwned ?? null"), Value::Null);
-    assert_eq!(
-        number(&tab, "document.querySelectorAll('main img, main script, main b[onmouseover]').length"),
-        0.0
-    );
+    assert_eq!(count(&tab, "main img, main script, main b[onmouseover]"), 0.0);
     scene.well(&tab);
     tab.resize(PHONE.0, PHONE.1);
     fits(&tab, "hostile keys");
@@ -561,7 +554,7 @@ fn chart(scene: &Scene<'_>) {
 
 fn unknown(scene: &Scene<'_>) {
     let tab = scene.tab("/?stream=%3Cb%3Enosuch%E2%80%AE", WIDE, "light");
-    tab.until("document.querySelector('.card') !== null");
+    until_there(&tab, ".card");
     assert_eq!(text(&tab, "h1"), "<b>nosuch⟨U+202E⟩");
     assert_eq!(text(&tab, "#covered"), "There is no such stream.");
     let listed = tab.eval("[...document.querySelectorAll('.card a')].map((link) => link.textContent)");
@@ -607,7 +600,7 @@ fn empty(scene: &Scene<'_>) {
         ask(&tab, &scene.server.token, "PUT", &format!("{name}?public=true"), spec);
         let tab = scene.tab(&format!("/?stream={name}"), WIDE, "light");
         tab.until("document.getElementById('state')?.textContent === 'Connected, no list yet'");
-        tab.until("document.querySelector('#budget p') !== null");
+        until_there(&tab, "#budget p");
         let page = text(&tab, "main");
         assert!(page.contains("There are no events to show yet."), "{page}");
         for wrong in ["1969", "1970", "NaN", "Invalid", "null", "Live"] {
@@ -632,9 +625,7 @@ fn gone(scene: &Scene<'_>) {
         let path = format!("{name}?public={public}&time=arrival");
         ask(&operator, &server.token, "PUT", &path, CONTINUAL);
     }
-    operator.eval("document.getElementById('token').focus()");
-    operator.write(&server.token);
-    operator.press("Enter");
+    give(&operator, &server.token);
     operator.until("document.querySelectorAll('.card').length === 3");
     server.kill();
     let dimmed = "document.getElementById('columns').matches('.stale') && getComputedStyle(document.getElementById('columns')).filter === 'grayscale(1)'";
@@ -643,7 +634,7 @@ fn gone(scene: &Scene<'_>) {
         "/^Not live, list \\d+, \\d+ seconds old$/.test(document.getElementById('state')?.textContent)",
     );
     assert_eq!(text(&tab, "#problem"), "The service does not answer. This page keeps trying.");
-    assert_eq!(number(&tab, "document.querySelectorAll('.list tbody tr').length"), 2.0);
+    assert_eq!(count(&tab, ".list tbody tr"), 2.0);
     no_barriers(scene, &tab, "a service that is gone");
     operator.until("document.querySelector('#health.stale') !== null && /below is \\d+ seconds? old/.test(document.getElementById('ready').textContent)");
     no_barriers(scene, &operator, "the operator of a service that is gone");
@@ -665,32 +656,28 @@ fn gone(scene: &Scene<'_>) {
     }
     no_barriers(scene, &operator, "the operator of a failed stream");
     tab.open(&server.url("/?stream=broken"));
-    tab.until("document.querySelector('.card.failed') !== null");
+    until_there(&tab, ".card.failed");
     assert_eq!(text(&tab, "#covered"), "This stream has failed.");
     assert!(text(&tab, ".card").contains("the log of the service has the cause"));
     assert!(!text(&tab, "main").contains("secret"));
     no_barriers(scene, &tab, "a failed stream");
     tab.open(&server.url("/?stream=secret"));
-    tab.until("document.querySelector('.card.absent') !== null");
+    until_there(&tab, ".card.absent");
 }
 
 fn on_demand(scene: &Scene<'_>) {
     let tab = scene.tab("/?stream=searches-on-demand", WIDE, "light");
-    tab.until("document.querySelector('#budget b') !== null");
+    until_there(&tab, "#budget b");
     let left = |tab: &Tab<'_>| number(tab, "number(document.querySelector('#budget b').textContent)");
     let before = left(&tab);
-    let asked = format!(
-        "fetch('/v1/streams/searches-on-demand/releases/tested', {{ method: 'PUT', headers: {{ Authorization: 'Bearer {}' }} }}).then((made) => made.status)",
-        scene.server.token
-    );
-    assert_eq!(tab.eval(&asked), 201);
+    ask(&tab, &scene.server.token, "PUT", "searches-on-demand/releases/tested", "");
     // The page shows the release and its cost.
     tab.until("document.querySelectorAll('.list tbody tr').length === 15");
     tab.until(&format!("number(document.querySelector('#budget b').textContent) === {before} - 1"));
     let budget = text(&tab, "#budget");
     assert!(budget.contains("leave the window on ") && budget.contains("(UTC); then "), "{budget}");
     assert!(budget.contains("epsilon 0.5"), "{budget}");
-    tab.until("document.querySelector('#budget .plot') !== null");
+    until_there(&tab, "#budget .plot");
     tab.picture("dashboard-on-demand", WIDE.0, 1_180);
     scene.well(&tab);
 }
@@ -710,11 +697,11 @@ fn phone(scene: &Scene<'_>) {
             let tab = scene.full(page, (width, 844), "light");
             fits(&tab, page);
             if page == "/" {
-                assert!(number(&tab, "document.querySelectorAll('.series .dot').length") > 20.0);
-            }
-            if page == "/" && width == PHONE.0 {
-                click(&tab, "details.ranks summary");
-                tab.picture("dashboard-phone", PHONE.0, 1_000);
+                assert!(count(&tab, ".series .dot") > 20.0);
+                if width == PHONE.0 {
+                    click(&tab, "details.ranks summary");
+                    tab.picture("dashboard-phone", PHONE.0, 1_000);
+                }
             }
             scene.well(&tab);
         }
@@ -745,40 +732,27 @@ fn keyboard(scene: &Scene<'_>) {
             }
         }
         let missed = tab.eval("controls().map((one) => [one.dataset.tour, one.outerHTML.slice(0, 120)])");
-        let missed: Vec<&Value> = missed
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|one| !reached.contains(one[0].as_str().unwrap()))
-            .collect();
+        let missed = missed.as_array().unwrap().iter();
+        let missed: Vec<&Value> = missed.filter(|one| !reached.contains(one[0].as_str().unwrap())).collect();
         assert!(missed.is_empty(), "{page}: no way to {missed:?}");
         assert!(all > 5, "{page} has {all} controls");
     }
 }
 
 fn barriers(scene: &Scene<'_>) {
-    let Some(axe) = &scene.axe else { return };
-    let mut all = Vec::new();
+    if scene.axe.is_none() {
+        return;
+    }
     for (size, theme) in [(WIDE, "light"), (WIDE, "dark"), (PHONE, "light"), (PHONE, "dark")] {
         for page in PAGES {
             let tab = scene.full(page, size, theme);
             if page == "/" {
                 click(&tab, ".list .key");
             }
-            pause_if_it_moves(&tab);
-            tab.eval(axe);
-            let found = faults(&tab, "barriers()");
-            all.extend(found.into_iter().map(|fault| format!("{page} {theme} {}: {fault}", size.0)));
+            pause(&tab);
+            no_barriers(scene, &tab, &format!("{page} {theme} {}", size.0));
         }
     }
-    assert!(all.is_empty(), "{all:#?}");
-}
-
-fn pause_if_it_moves(tab: &Tab<'_>) {
-    if tab.eval("document.getElementById('pause') !== null") == true {
-        click(tab, "#pause");
-    }
-    tab.until("document.getAnimations().length === 0");
 }
 
 /// The checks of the other chapters find faults that are put into a page.

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use frostpane_server::Limits;
 
-use crate::call::{Answer, Api, BY_COUNT, Folder, JSONL, gzip, limits, lines};
+use crate::call::{Answer, Api, BY_COUNT, Folder, JSONL, gzip, limits, lines, served};
 use crate::process::{Process, ask, token};
 
 /// Each would take a processor, or all memory, without limits.
@@ -60,8 +60,7 @@ async fn who_waits_for_a_plan_holds_little_and_a_few_do() {
 
 #[tokio::test]
 async fn a_body_that_never_ends_is_not_waited_for_without_a_token() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let paths = [
         ("PUT", "/v1/streams/two"),
         ("PATCH", "/v1/streams/one"),
@@ -153,9 +152,7 @@ async fn whoever_keeps_answers_for_others_is_told_that_they_differ_by_origin() {
 
 #[test]
 fn plans_of_one_address_leave_places_to_others() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "planner");
-    let process = Process::start(&folder.0);
+    let (_folder, token, process) = served(&[]);
     // Bodies that are never complete.
     let plan = "POST /v1/plan HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n";
     let held: Vec<TcpStream> = (0..4).map(|_| begin(&process, plan, 100)).collect();
@@ -166,8 +163,7 @@ fn plans_of_one_address_leave_places_to_others() {
 
 #[test]
 fn an_address_has_a_few_plans_a_second_without_a_token() {
-    let folder = Folder::new();
-    let process = Process::start(&folder.0);
+    let (_folder, _, process) = served(&[]);
     let request = "POST /v1/plan HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 1\r\n\r\nx";
     // Invalid specifications, which cost no time.
     let statuses: Vec<StatusCode> = std::thread::scope(|scope| {
@@ -223,6 +219,5 @@ async fn a_small_body_becomes_neither_many_bytes_nor_many_events() {
         assert!(refused.text().contains("more than 10000 events"), "{}", refused.text());
     }
     send(true, gzip(&too_many[1..])).await.is(200);
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 10_000, "nothing of what was refused");
+    assert_eq!(api.counted("one").await, 10_000, "nothing of what was refused");
 }

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use frostpane_server::Scope;
 
 use crate::anonymous::begin;
-use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE};
-use crate::process::{Process, token};
+use crate::call::{Api, BY_COUNT, Headers, JSONL, PEOPLE, SINGLE, served};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Who {
@@ -25,7 +24,8 @@ enum Who {
 use Scope::{Admin, Ingest, Read as Reads, Release};
 use Who::{Nobody, Only, Operator, Other, Says};
 
-type Row = (u16, Who, &'static str, &'static str, &'static [(&'static str, &'static str)], &'static [u8]);
+/// Expected status, caller, method, paths, headers, bodies: each path is requested with each body.
+type Row = (u16, Who, &'static str, &'static [&'static str], Headers<'static>, &'static [&'static [u8]]);
 
 const J: (&str, &str) = ("content-type", JSONL);
 const EVENTS: &str = "/v1/streams/one/events";
@@ -36,157 +36,125 @@ const LONG: &str =
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
     // No valid token.
-    (401, Nobody, "POST", EVENTS, &[J], GOOD),
-    (401, Nobody, "PUT", "/v1/streams/two", &[], BY_COUNT.as_bytes()),
-    (401, Nobody, "DELETE", "/v1/streams/one", &[], b""),
-    (401, Nobody, "PATCH", "/v1/streams/one", &[], b"{\"public\":true}"),
-    (401, Nobody, "POST", "/v1/streams/one/close", &[], b""),
-    (401, Nobody, "PUT", "/v1/streams/one/releases/x", &[], b""),
-    (401, Nobody, "GET", "/v1/streams/one", &[], b""),
-    (401, Nobody, "GET", "/v1/streams/one/releases", &[], b""),
-    (401, Nobody, "GET", "/v1/streams/one/releases/latest", &[], b""),
-    (401, Nobody, "GET", "/v1/streams/one/live", &[], b""),
-    (401, Nobody, "GET", "/v1/streams/one/budget", &[], b""),
-    (401, Nobody, "GET", "/v1/streams/one/plan", &[], b""),
-    (401, Nobody, "GET", "/v1/streams/one/health", &[], b""),
-    (401, Nobody, "GET", "/metrics", &[], b""),
-    (401, Nobody, "GET", "/v1/streams/never", &[], b""),
-    (401, Says("Bearer"), "POST", EVENTS, &[J], GOOD),
-    (401, Says("Bearer "), "POST", EVENTS, &[J], GOOD),
-    (401, Says("Bearer frostpane_"), "POST", EVENTS, &[J], GOOD),
-    (401, Says("Bearer frostpane_0000000000000000000000000000000000000000000000000000000000000000"), "POST", EVENTS, &[J], GOOD),
-    (401, Says("Basic dXNlcjpwYXNz"), "POST", EVENTS, &[J], GOOD),
-    (401, Says("bearer x y"), "GET", "/v1/streams", &[], b""),
-    (401, Says("Bearer x"), "GET", "/v1/streams", &[], b""),
-    (401, Nobody, "POST", "/v1/streams/one/events?token=x", &[J], GOOD),
-    (401, Nobody, "POST", EVENTS, &[J, ("cookie", "token=x")], GOOD),
-    (401, Nobody, "POST", EVENTS, &[J, ("x-api-key", "x")], GOOD),
+    (401, Nobody, "POST", &[EVENTS], &[J], &[GOOD]),
+    (401, Nobody, "PUT", &["/v1/streams/two"], &[], &[BY_COUNT.as_bytes()]),
+    (401, Nobody, "DELETE", &["/v1/streams/one"], &[], &[b""]),
+    (401, Nobody, "PATCH", &["/v1/streams/one"], &[], &[b"{\"public\":true}"]),
+    (401, Nobody, "POST", &["/v1/streams/one/close"], &[], &[b""]),
+    (401, Nobody, "PUT", &["/v1/streams/one/releases/x"], &[], &[b""]),
+    (401, Nobody, "GET", &[
+        "/v1/streams/one", "/v1/streams/one/releases", "/v1/streams/one/releases/latest", "/v1/streams/one/live",
+        "/v1/streams/one/budget", "/v1/streams/one/plan", "/v1/streams/one/health", "/metrics", "/v1/streams/never",
+    ], &[], &[b""]),
+    (401, Says("Bearer"), "POST", &[EVENTS], &[J], &[GOOD]),
+    (401, Says("Bearer "), "POST", &[EVENTS], &[J], &[GOOD]),
+    (401, Says("Bearer frostpane_"), "POST", &[EVENTS], &[J], &[GOOD]),
+    (401, Says("Bearer frostpane_0000000000000000000000000000000000000000000000000000000000000000"), "POST", &[EVENTS], &[J], &[GOOD]),
+    (401, Says("Basic dXNlcjpwYXNz"), "POST", &[EVENTS], &[J], &[GOOD]),
+    (401, Says("bearer x y"), "GET", &["/v1/streams"], &[], &[b""]),
+    (401, Says("Bearer x"), "GET", &["/v1/streams"], &[], &[b""]),
+    (401, Nobody, "POST", &["/v1/streams/one/events?token=x"], &[J], &[GOOD]),
+    (401, Nobody, "POST", &[EVENTS], &[J, ("cookie", "token=x")], &[GOOD]),
+    (401, Nobody, "POST", &[EVENTS], &[J, ("x-api-key", "x")], &[GOOD]),
     // A token without the scope.
-    (403, Only(Reads), "POST", EVENTS, &[J], GOOD),
-    (403, Only(Release), "POST", EVENTS, &[J], GOOD),
-    (403, Only(Admin), "POST", EVENTS, &[J], GOOD),
-    (403, Only(Ingest), "GET", "/v1/streams/one/releases", &[], b""),
-    (403, Only(Ingest), "GET", "/v1/streams/one/health", &[], b""),
-    (403, Only(Ingest), "PUT", "/v1/streams/one/releases/x", &[], b""),
-    (403, Only(Reads), "PUT", "/v1/streams/one/releases/x", &[], b""),
-    (403, Only(Reads), "DELETE", "/v1/streams/one", &[], b""),
-    (403, Only(Release), "DELETE", "/v1/streams/one", &[], b""),
-    (403, Only(Admin), "PUT", "/v1/streams/two", &[], BY_COUNT.as_bytes()),
-    (403, Only(Admin), "GET", "/metrics", &[], b""),
-    (403, Only(Admin), "PUT", "/v1/streams/one/releases/x", &[], b""),
-    (403, Other, "POST", EVENTS, &[J], GOOD),
-    (403, Other, "GET", "/v1/streams/one/releases/latest", &[], b""),
-    (403, Other, "GET", "/v1/streams/one/live", &[], b""),
-    (403, Other, "PUT", "/v1/streams/one/releases/x", &[], b""),
-    (403, Other, "PATCH", "/v1/streams/one", &[], b"{\"public\":true}"),
-    (403, Other, "DELETE", "/v1/streams/one", &[], b""),
-    (403, Other, "POST", "/v1/streams/never/events", &[J], GOOD),
+    (403, Only(Reads), "POST", &[EVENTS], &[J], &[GOOD]),
+    (403, Only(Ingest), "GET", &["/v1/streams/one/releases", "/v1/streams/one/health"], &[], &[b""]),
+    (403, Only(Reads), "DELETE", &["/v1/streams/one"], &[], &[b""]),
+    (403, Only(Admin), "PUT", &["/v1/streams/two"], &[], &[BY_COUNT.as_bytes()]),
+    (403, Only(Admin), "GET", &["/metrics"], &[], &[b""]),
+    (403, Other, "POST", &[EVENTS], &[J], &[GOOD]),
+    (403, Other, "GET", &["/v1/streams/one/releases/latest", "/v1/streams/one/live"], &[], &[b""]),
+    (403, Other, "PUT", &["/v1/streams/one/releases/x"], &[], &[b""]),
+    (403, Other, "PATCH", &["/v1/streams/one"], &[], &[b"{\"public\":true}"]),
+    (403, Other, "DELETE", &["/v1/streams/one"], &[], &[b""]),
+    (403, Other, "POST", &["/v1/streams/never/events"], &[J], &[GOOD]),
     // Not found, gone, or in conflict.
-    (404, Operator, "POST", "/v1/streams/never/events", &[J], GOOD),
-    (404, Operator, "GET", "/v1/streams/never", &[], b""),
-    (404, Operator, "GET", "/v1/streams/one/releases/x", &[], b""),
-    (404, Operator, "GET", "/v1/streams/one/releases/latest", &[], b""),
-    (404, Operator, "GET", "/v1", &[], b""),
-    (404, Operator, "GET", "/v2/streams", &[], b""),
-    (404, Operator, "GET", "/v1/streams/", &[], b""),
-    (404, Operator, "GET", "/index.php", &[], b""),
-    (405, Operator, "DELETE", "/v1/streams", &[], b""),
-    (405, Operator, "GET", EVENTS, &[], b""),
-    (405, Operator, "POST", "/v1/streams/one/releases/latest", &[], b""),
-    (405, Operator, "TRACE", "/v1/streams", &[], b""),
-    (405, Operator, "OPTIONS", EVENTS, &[("origin", "https://evil.example")], b""),
-    (410, Operator, "POST", "/v1/streams/gone/events", &[J], GOOD),
-    (410, Operator, "GET", "/v1/streams/gone", &[], b""),
-    (409, Operator, "PUT", "/v1/streams/gone", &[], BY_COUNT.as_bytes()),
-    (409, Operator, "PUT", "/v1/streams/one", &[], SINGLE.as_bytes()),
-    (409, Operator, "PUT", "/v1/streams/one?key=other", &[], BY_COUNT.as_bytes()),
-    (409, Operator, "POST", "/v1/streams/closed/events", &[J], GOOD),
+    (404, Operator, "POST", &["/v1/streams/never/events"], &[J], &[GOOD]),
+    (404, Operator, "GET", &[
+        "/v1/streams/never", "/v1/streams/one/releases/x", "/v1/streams/one/releases/latest", "/v1", "/v2/streams",
+        "/v1/streams/", "/index.php",
+    ], &[], &[b""]),
+    (405, Operator, "DELETE", &["/v1/streams"], &[], &[b""]),
+    (405, Operator, "GET", &[EVENTS], &[], &[b""]),
+    (405, Operator, "POST", &["/v1/streams/one/releases/latest"], &[], &[b""]),
+    (405, Operator, "TRACE", &["/v1/streams"], &[], &[b""]),
+    (405, Operator, "OPTIONS", &[EVENTS], &[("origin", "https://evil.example")], &[b""]),
+    (410, Operator, "POST", &["/v1/streams/gone/events"], &[J], &[GOOD]),
+    (410, Operator, "GET", &["/v1/streams/gone"], &[], &[b""]),
+    (409, Operator, "PUT", &["/v1/streams/gone"], &[], &[BY_COUNT.as_bytes()]),
+    (409, Operator, "PUT", &["/v1/streams/one"], &[], &[SINGLE.as_bytes()]),
+    (409, Operator, "PUT", &["/v1/streams/one?key=other"], &[], &[BY_COUNT.as_bytes()]),
+    (409, Operator, "POST", &["/v1/streams/closed/events"], &[J], &[GOOD]),
     // Invalid paths and names.
-    (400, Operator, "PUT", "/v1/streams/..", &[], BY_COUNT.as_bytes()),
-    (400, Operator, "PUT", "/v1/streams/..%2F..%2Fetc", &[], BY_COUNT.as_bytes()),
-    (400, Operator, "PUT", "/v1/streams/%2e%2e%2ftokens.json", &[], BY_COUNT.as_bytes()),
-    (400, Operator, "PUT", "/v1/streams/a%00b", &[], BY_COUNT.as_bytes()),
-    (400, Operator, "PUT", "/v1/streams/A", &[], BY_COUNT.as_bytes()),
-    (400, Operator, "PUT", "/v1/streams/-x", &[], BY_COUNT.as_bytes()),
-    (400, Operator, "PUT", "/v1/streams/.hidden", &[], BY_COUNT.as_bytes()),
-    (400, Operator, "PUT", "/v1/streams/%FF%FE", &[], BY_COUNT.as_bytes()),
-    (400, Operator, "GET", "/v1/streams/one%2Freleases", &[], b""),
-    (400, Operator, "POST", LONG, &[J], GOOD),
-    (400, Operator, "PUT", "/v1/streams/single/releases/a%0Ab", &[], b""),
-    (400, Operator, "PUT", "/v1/streams/single/releases/%C3%A4", &[], b""),
-    (405, Operator, "PUT", "/v1/streams/single/releases/latest", &[], b""),
-    (404, Operator, "GET", "/v1/streams/one/../../../../etc/passwd", &[], b""),
+    (400, Operator, "PUT", &[
+        "/v1/streams/..", "/v1/streams/..%2F..%2Fetc", "/v1/streams/%2e%2e%2ftokens.json", "/v1/streams/a%00b",
+        "/v1/streams/A", "/v1/streams/-x", "/v1/streams/.hidden", "/v1/streams/%FF%FE",
+    ], &[], &[BY_COUNT.as_bytes()]),
+    (400, Operator, "GET", &["/v1/streams/one%2Freleases"], &[], &[b""]),
+    (400, Operator, "POST", &[LONG], &[J], &[GOOD]),
+    (400, Operator, "PUT", &["/v1/streams/single/releases/a%0Ab", "/v1/streams/single/releases/%C3%A4"], &[], &[b""]),
+    (405, Operator, "PUT", &["/v1/streams/single/releases/latest"], &[], &[b""]),
+    (404, Operator, "GET", &["/v1/streams/one/../../../../etc/passwd"], &[], &[b""]),
     // Invalid queries.
-    (400, Operator, "POST", "/v1/streams/one/events?wrong=perhaps", &[J], GOOD),
-    (400, Operator, "POST", "/v1/streams/one/events?unknown=1", &[J], GOOD),
-    (400, Operator, "GET", "/v1/streams/one/releases?after=-1", &[], b""),
-    (400, Operator, "GET", "/v1/streams/one/releases?after=x", &[], b""),
-    (400, Operator, "GET", "/v1/streams/one/plan?events=many", &[], b""),
-    (400, Operator, "PUT", "/v1/streams/two?public=yes", &[], BY_COUNT.as_bytes()),
-    (422, Operator, "PUT", "/v1/streams/two?replaces=never", &[], BY_COUNT.as_bytes()),
-    (422, Operator, "PUT", "/v1/streams/two?replaces=gone", &[], BY_COUNT.as_bytes()),
-    (400, Operator, "PUT", "/v1/streams/two?replaces=..", &[], BY_COUNT.as_bytes()),
+    (400, Operator, "POST", &["/v1/streams/one/events?wrong=perhaps", "/v1/streams/one/events?unknown=1"], &[J], &[GOOD]),
+    (400, Operator, "GET", &[
+        "/v1/streams/one/releases?after=-1", "/v1/streams/one/releases?after=x", "/v1/streams/one/plan?events=many",
+    ], &[], &[b""]),
+    (400, Operator, "PUT", &["/v1/streams/two?public=yes"], &[], &[BY_COUNT.as_bytes()]),
+    (422, Operator, "PUT", &["/v1/streams/two?replaces=never", "/v1/streams/two?replaces=gone"], &[], &[BY_COUNT.as_bytes()]),
+    (400, Operator, "PUT", &["/v1/streams/two?replaces=.."], &[], &[BY_COUNT.as_bytes()]),
     // Types and headers.
-    (415, Operator, "POST", EVENTS, &[], GOOD),
-    (415, Operator, "POST", EVENTS, &[("content-type", "application/xml")], b"<a/>"),
-    (415, Operator, "POST", EVENTS, &[("content-type", "multipart/form-data")], GOOD),
-    (415, Operator, "POST", EVENTS, &[J, ("content-encoding", "br")], GOOD),
-    (415, Operator, "POST", EVENTS, &[J, ("content-encoding", "gzip, gzip")], GOOD),
-    (400, Operator, "POST", EVENTS, &[J, ("content-encoding", "gzip")], GOOD),
-    (400, Operator, "POST", EVENTS, &[J, ("content-encoding", "zstd")], GOOD),
-    (400, Operator, "POST", EVENTS, &[J, ("content-type", "text/plain")], GOOD),
-    (400, Operator, "POST", EVENTS, &[J, ("idempotency-key", "")], GOOD),
-    (400, Operator, "POST", EVENTS, &[J, ("idempotency-key", "a"), ("idempotency-key", "b")], GOOD),
-    (400, Operator, "POST", EVENTS, &[J, ("idempotency-key", "t\tab")], GOOD),
+    (415, Operator, "POST", &[EVENTS], &[], &[GOOD]),
+    (415, Operator, "POST", &[EVENTS], &[("content-type", "application/xml")], &[b"<a/>"]),
+    (415, Operator, "POST", &[EVENTS], &[("content-type", "multipart/form-data")], &[GOOD]),
+    (415, Operator, "POST", &[EVENTS], &[J, ("content-encoding", "br")], &[GOOD]),
+    (415, Operator, "POST", &[EVENTS], &[J, ("content-encoding", "gzip, gzip")], &[GOOD]),
+    (400, Operator, "POST", &[EVENTS], &[J, ("content-encoding", "gzip")], &[GOOD]),
+    (400, Operator, "POST", &[EVENTS], &[J, ("content-encoding", "zstd")], &[GOOD]),
+    (400, Operator, "POST", &[EVENTS], &[J, ("content-type", "text/plain")], &[GOOD]),
+    (400, Operator, "POST", &[EVENTS], &[J, ("idempotency-key", "")], &[GOOD]),
+    (400, Operator, "POST", &[EVENTS], &[J, ("idempotency-key", "a"), ("idempotency-key", "b")], &[GOOD]),
+    (400, Operator, "POST", &[EVENTS], &[J, ("idempotency-key", "t\tab")], &[GOOD]),
     // Invalid events.
-    (422, Operator, "POST", EVENTS, &[J], b"{\"key\":\"hidden-key\"}\n{\"key\":\"hidden-key\""),
-    (422, Operator, "POST", EVENTS, &[J], b"hidden-key"),
-    (422, Operator, "POST", EVENTS, &[J], b"[]"),
-    (422, Operator, "POST", EVENTS, &[J], b"{}"),
-    (422, Operator, "POST", EVENTS, &[J], b"{\"key\":hidden-key}"),
-    (422, Operator, "POST", EVENTS, &[J], b"{\"key\":{\"hidden-key\":1}"),
-    (422, Operator, "POST", EVENTS, &[J], b"{\"key\":\"\xff\""),
-    (422, Operator, "POST", EVENTS, &[J], b"{\"key\":\"a\"} {\"key\":\"b\"}"),
-    (422, Operator, "POST", EVENTS, &[J], b"{\"key\":\"a\",\"key\":\"hidden-key\"}"),
-    (422, Operator, "POST", EVENTS, &[("content-type", "application/json")], b"{\"key\":\"hidden-key\"}"),
-    (422, Operator, "POST", EVENTS, &[("content-type", "application/json")], b"[{\"key\":\"hidden-key\"},"),
-    (422, Operator, "POST", EVENTS, &[("content-type", "text/csv")], b"hidden-key,b\n1,2\n"),
-    (422, Operator, "POST", EVENTS, &[("content-type", "text/csv")], b"key,b\nhidden-key\n"),
-    (422, Operator, "POST", EVENTS, &[("content-type", "application/vnd.apache.arrow.stream")], b"hidden-key"),
-    (422, Operator, "POST", EVENTS, &[("content-type", "application/vnd.apache.arrow.stream")], b"\xff\xff\xff\xff\x7f\xff\xff\xff"),
-    (422, Operator, "POST", "/v1/streams/people/events", &[J], b"{\"key\":\"hidden-key\",\"time\":1763380800}"),
-    (422, Operator, "POST", "/v1/streams/people/events", &[J], b"{\"key\":\"hidden-key\",\"user\":\"u\"}"),
-    (422, Operator, "POST", "/v1/streams/people/events", &[J], b"{\"key\":\"hidden-key\",\"user\":\"u\",\"time\":\"noon\"}"),
-    (422, Operator, "POST", "/v1/streams/people/events", &[("content-type", "text/plain")], b"hidden-key"),
+    (422, Operator, "POST", &[EVENTS], &[J], &[
+        b"{\"key\":\"hidden-key\"}\n{\"key\":\"hidden-key\"", b"hidden-key", b"[]", b"{}", b"{\"key\":hidden-key}",
+        b"{\"key\":{\"hidden-key\":1}", b"{\"key\":\"\xff\"", b"{\"key\":\"a\"} {\"key\":\"b\"}",
+        b"{\"key\":\"a\",\"key\":\"hidden-key\"}",
+    ]),
+    (422, Operator, "POST", &[EVENTS], &[("content-type", "application/json")], &[b"{\"key\":\"hidden-key\"}", b"[{\"key\":\"hidden-key\"},"]),
+    (422, Operator, "POST", &[EVENTS], &[("content-type", "text/csv")], &[b"hidden-key,b\n1,2\n", b"key,b\nhidden-key\n"]),
+    (422, Operator, "POST", &[EVENTS], &[("content-type", "application/vnd.apache.arrow.stream")], &[
+        b"hidden-key", b"\xff\xff\xff\xff\x7f\xff\xff\xff",
+    ]),
+    (422, Operator, "POST", &["/v1/streams/people/events"], &[J], &[
+        b"{\"key\":\"hidden-key\",\"time\":1763380800}", b"{\"key\":\"hidden-key\",\"user\":\"u\"}",
+        b"{\"key\":\"hidden-key\",\"user\":\"u\",\"time\":\"noon\"}",
+    ]),
+    (422, Operator, "POST", &["/v1/streams/people/events"], &[("content-type", "text/plain")], &[b"hidden-key"]),
     // Expensive plans.
-    (422, Nobody, "POST", "/v1/plan", &[], b"{\"continual\":true,\"window\":1000000000000000,\"slide\":1}"),
-    (422, Nobody, "POST", "/v1/plan", &[], b"{\"continual\":true,\"epsilon\":0.000001,\"memory\":\"1TB\"}"),
-    (422, Nobody, "POST", "/v1/plan", &[], b"{\"window\":\"7d\",\"unit\":{\"user\":{\"per_user\":4000000000,\"epoch\":\"1d\"}}}"),
-    (422, Operator, "PUT", "/v1/streams/two?dry_run=true", &[], b"{\"continual\":true,\"window\":1000000000000000,\"slide\":1}"),
-    (404, Operator, "GET", "/v1/streams/one/releases/anything", &[], b""),
+    (422, Nobody, "POST", &["/v1/plan"], &[], &[
+        b"{\"continual\":true,\"window\":1000000000000000,\"slide\":1}",
+        b"{\"continual\":true,\"epsilon\":0.000001,\"memory\":\"1TB\"}",
+        b"{\"window\":\"7d\",\"unit\":{\"user\":{\"per_user\":4000000000,\"epoch\":\"1d\"}}}",
+    ]),
+    (422, Operator, "PUT", &["/v1/streams/two?dry_run=true"], &[], &[b"{\"continual\":true,\"window\":1000000000000000,\"slide\":1}"]),
+    (404, Operator, "GET", &["/v1/streams/one/releases/anything"], &[], &[b""]),
     // Invalid specifications.
-    (422, Operator, "PUT", "/v1/streams/two", &[], b""),
-    (422, Operator, "PUT", "/v1/streams/two", &[], b"{"),
-    (422, Operator, "PUT", "/v1/streams/two", &[], b"{\"epsilom\":1}"),
-    (422, Operator, "PUT", "/v1/streams/two", &[], b"{\"version\":2}"),
-    (422, Operator, "PUT", "/v1/streams/two", &[], b"{\"epsilon\":-1}"),
-    (422, Operator, "PUT", "/v1/streams/two", &[], b"{\"window\":0}"),
-    (422, Operator, "PUT", "/v1/streams/two", &[], b"{\"keys\":\"/etc/passwd\"}"),
-    (422, Operator, "PUT", "/v1/streams/two", &[], b"{\"until\":\"2025-01-01T00:00:00Z\",\"window\":\"1d\"}"),
-    (422, Operator, "POST", "/v1/plan", &[], b"{\"keys\":\"/etc/passwd\"}"),
-    (422, Operator, "POST", "/v1/plan", &[], b"[1]"),
-    (422, Operator, "PATCH", "/v1/streams/one", &[], b"{\"public\":\"yes\"}"),
-    (422, Operator, "PATCH", "/v1/streams/one", &[], b"{\"closed\":false}"),
-    (422, Operator, "PUT", "/v1/streams/single/releases/x", &[], b"{\"window\":\"soon\"}"),
-    (422, Operator, "PUT", "/v1/streams/single/releases/x", &[], b"{\"epsilon\":1}"),
-    (422, Operator, "PUT", "/v1/streams/one/releases/x", &[], b""),
+    (422, Operator, "PUT", &["/v1/streams/two"], &[], &[
+        b"", b"{", b"{\"epsilom\":1}", b"{\"version\":2}", b"{\"epsilon\":-1}", b"{\"window\":0}",
+        b"{\"keys\":\"/etc/passwd\"}", b"{\"until\":\"2025-01-01T00:00:00Z\",\"window\":\"1d\"}",
+    ]),
+    (422, Operator, "POST", &["/v1/plan"], &[], &[b"{\"keys\":\"/etc/passwd\"}", b"[1]"]),
+    (422, Operator, "PATCH", &["/v1/streams/one"], &[], &[b"{\"public\":\"yes\"}", b"{\"closed\":false}"]),
+    (422, Operator, "PUT", &["/v1/streams/single/releases/x"], &[], &[b"{\"window\":\"soon\"}", b"{\"epsilon\":1}"]),
+    (422, Operator, "PUT", &["/v1/streams/one/releases/x"], &[], &[b""]),
 ];
 
 #[tokio::test]
 async fn a_hundred_bad_requests_are_refused_and_leave_nothing() {
-    assert!(TABLE.len() >= 100, "{}", TABLE.len());
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let requests = TABLE.iter().map(|(.., paths, _, bodies)| paths.len() * bodies.len()).sum::<usize>();
+    assert!(requests >= 100, "{requests}");
+    let api = Api::serving("one", BY_COUNT).await;
     api.create("single", SINGLE).await;
     api.create("people", PEOPLE).await;
     api.create("closed", BY_COUNT).await;
@@ -194,7 +162,7 @@ async fn a_hundred_bad_requests_are_refused_and_leave_nothing() {
     api.call("POST", "/v1/streams/closed/close", "").await.is(200);
     api.call("DELETE", "/v1/streams/gone", "").await.is(204);
     let other = api.token_for("other", "single", &[Ingest, Reads, Release, Admin]);
-    for (status, who, method, path, headers, body) in TABLE {
+    for (status, who, method, paths, headers, bodies) in TABLE {
         let says = match who {
             Nobody => None,
             Operator => Some(format!("Bearer {}", api.token)),
@@ -203,17 +171,20 @@ async fn a_hundred_bad_requests_are_refused_and_leave_nothing() {
             Says(says) => Some((*says).to_owned()),
         };
         let says: Vec<(&str, &str)> = says.iter().map(|says| ("authorization", says.as_str())).collect();
-        let answer = api.raw(method, path, &[&says, *headers].concat(), *body).await;
-        let what = format!("{who:?} {method} {path} {headers:?}: {}", answer.text());
-        assert_eq!(answer.status.as_u16(), *status, "{what}");
-        let said = answer.json();
-        assert!(said["error"].as_str().is_some_and(|text| text.len() > 10), "{what}");
-        assert!(said["do"].as_str().is_some_and(|text| text.len() > 3), "{what}");
-        for leak in ["hidden-key", "frostpane_", "passwd\"", "root:", "/tmp", "panicked", ".rs:"] {
-            assert!(!answer.text().contains(leak), "{what}");
+        let all = [&says, *headers].concat();
+        for (path, body) in paths.iter().flat_map(|path| bodies.iter().map(move |body| (*path, *body))) {
+            let answer = api.raw(method, path, &all, body).await;
+            let what = format!("{who:?} {method} {path} {headers:?}: {}", answer.text());
+            assert_eq!(answer.status.as_u16(), *status, "{what}");
+            let said = answer.json();
+            assert!(said["error"].as_str().is_some_and(|text| text.len() > 10), "{what}");
+            assert!(said["do"].as_str().is_some_and(|text| text.len() > 3), "{what}");
+            for leak in ["hidden-key", "frostpane_", "passwd\"", "root:", "/tmp", "panicked", ".rs:"] {
+                assert!(!answer.text().contains(leak), "{what}");
+            }
+            assert_eq!(answer.header("x-content-type-options"), "nosniff", "{what}");
+            assert_eq!(answer.header("access-control-allow-origin"), "", "{what}");
         }
-        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{what}");
-        assert_eq!(answer.header("access-control-allow-origin"), "", "{what}");
     }
     let named = |folder: &str| {
         let all = std::fs::read_dir(api.folder.0.join(folder)).unwrap();
@@ -224,29 +195,27 @@ async fn a_hundred_bad_requests_are_refused_and_leave_nothing() {
     assert_eq!(api.get("/v1/streams/one").await.json()["public"], false);
     assert_eq!(named("streams"), ["closed", "one", "people", "single"]);
     assert_eq!(named(""), ["gone", "lock", "streams", "tokens.json", "tokens.lock"]);
-    api.service.stop().await;
-    assert_eq!((api.counted("one"), api.counted("closed"), api.counted("single")), (0, 0, 0));
+    assert_eq!(
+        (api.counted("one").await, api.counted("closed").await, api.counted("single").await),
+        (0, 0, 0)
+    );
 }
 
 #[tokio::test]
 async fn bodies_that_are_too_large_are_refused_before_they_are_read() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.send("one", JSONL, vec![b' '; (1 << 20) + 1]).await.is(413);
     api.call("PUT", "/v1/streams/two", vec![b' '; 1 << 17]).await.is(413);
     api.call("POST", "/v1/plan", vec![b' '; 1 << 17]).await.is(413);
     let many = (1..=1_000).map(|window| window.to_string()).collect::<Vec<_>>().join(",");
     api.call("POST", "/v1/plan", format!("{{\"window\":[{many}]}}")).await.is(422);
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 0);
+    assert_eq!(api.counted("one").await, 0);
 }
 
 /// Slow and broken requests, and headers that two readers would parse differently.
 #[test]
 fn slow_and_smuggled_requests_take_nothing_and_hold_nobody_up() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "bad");
-    let process = Process::with(&folder.0, &["--most-seconds", "2", "--most-body", "1"]);
+    let (folder, token, process) = served(&["--most-seconds", "2", "--most-body", "1"]);
     process.create("one", &token, BY_COUNT);
     let start = format!(
         "POST {EVENTS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: {JSONL}\r\n"
@@ -294,9 +263,7 @@ fn slow_and_smuggled_requests_take_nothing_and_hold_nobody_up() {
 
 #[test]
 fn whoever_asks_too_often_without_a_token_is_told_so() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "often");
-    let process = Process::with(&folder.0, &["--most-requests", "1"]);
+    let (_folder, token, process) = served(&["--most-requests", "1"]);
     let request = b"GET /v1/streams HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     let answers: Vec<u16> = (0..40).map(|_| process.raw(request).unwrap().status.as_u16()).collect();
     assert!(answers.contains(&429) && answers.contains(&200), "{answers:?}");

@@ -20,9 +20,12 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 pub use crate::process::Answer;
+use crate::process::{Process, token};
 
 /// Continual release of a window of a thousand events.
 pub const BY_COUNT: &str = r#"{ "window": 1000, "slide": 100, "top": 5, "continual": true }"#;
+/// Single releases of an hour.
+pub const BY_CLOCK: &str = r#"{ "window": "1h", "slide": "1m", "top": 5 }"#;
 /// Single releases of a window of a thousand events.
 pub const SINGLE: &str = r#"{ "window": 1000, "slide": 100, "top": 5, "releases": 2 }"#;
 /// Single releases that protect users.
@@ -30,6 +33,9 @@ pub const PEOPLE: &str =
     r#"{ "window": "7d", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1d" } }, "releases": 2 }"#;
 /// Continual release that protects users.
 pub const WATCHED: &str = r#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true, "unit": { "user": { "per_user": 2, "epoch": "1d" } } }"#;
+
+/// Names and values of headers.
+pub type Headers<'a> = &'a [(&'a str, &'a str)];
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
@@ -62,6 +68,14 @@ impl Drop for Folder {
     }
 }
 
+/// A service as a process in a new folder, and a token with all scopes.
+pub fn served(options: &[&str]) -> (Folder, String, Process) {
+    let folder = Folder::new();
+    let token = token(&folder.0, "tests");
+    let process = Process::with(&folder.0, options);
+    (folder, token, process)
+}
+
 /// A service without a socket, and a token with all scopes.
 pub struct Api {
     pub service: Arc<Service>,
@@ -77,6 +91,13 @@ pub fn limits() -> Limits {
 impl Api {
     pub fn new() -> Self {
         Self::in_folder(Folder::new())
+    }
+
+    /// A service with a stream.
+    pub async fn serving(name: &str, spec: &'static str) -> Self {
+        let api = Self::new();
+        api.create(name, spec).await;
+        api
     }
 
     pub fn in_folder(folder: Folder) -> Self {
@@ -105,13 +126,13 @@ impl Api {
 
     /// Stops the service and opens its folder again.
     pub async fn restarted(self) -> Self {
-        self.service.stop().await;
         let limits = self.service.limits.clone();
-        Self::with_limits(self.into_folder(), limits)
+        Self::with_limits(self.stopped().await, limits)
     }
 
-    /// Drops the service and returns its folder.
-    pub fn into_folder(self) -> Folder {
+    /// Stops the service and returns its folder.
+    pub async fn stopped(self) -> Folder {
+        self.service.stop().await;
         let Self { folder, service, router, .. } = self;
         drop((service, router));
         folder
@@ -140,7 +161,7 @@ impl Api {
         &self,
         method: &str,
         path: &str,
-        headers: &[(&str, &str)],
+        headers: Headers<'_>,
         body: impl Into<Body>,
     ) -> Answer {
         let token = format!("Bearer {}", self.token);
@@ -149,38 +170,23 @@ impl Api {
     }
 
     /// Calls with these headers alone.
-    pub async fn raw(
-        &self,
-        method: &str,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: impl Into<Body>,
-    ) -> Answer {
-        let (parts, body) = self.begin(method, path, headers, body).await.into_parts();
-        Answer {
-            status: parts.status,
-            headers: parts.headers,
-            body: body.collect().await.unwrap().to_bytes().to_vec(),
-        }
+    pub async fn raw(&self, method: &str, path: &str, headers: Headers<'_>, body: impl Into<Body>) -> Answer {
+        let (parts, body) = self.begin(method, path, headers, body.into()).await.into_parts();
+        let body = body.collect().await.unwrap().to_bytes().to_vec();
+        Answer { status: parts.status, headers: parts.headers, body }
     }
 
     /// Begins to read an answer that has no end.
-    pub async fn open(&self, path: &str, headers: &[(&str, &str)]) -> Response {
-        self.begin("GET", path, headers, "").await
+    pub async fn open(&self, path: &str, headers: Headers<'_>) -> Response {
+        self.begin("GET", path, headers, Body::empty()).await
     }
 
-    async fn begin(
-        &self,
-        method: &str,
-        path: &str,
-        headers: &[(&str, &str)],
-        body: impl Into<Body>,
-    ) -> Response {
+    async fn begin(&self, method: &str, path: &str, headers: Headers<'_>, body: Body) -> Response {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.router.clone().oneshot(request.body(body.into()).unwrap()).await.unwrap()
+        self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap()
     }
 
     pub async fn create(&self, name: &str, spec: &'static str) {
@@ -192,7 +198,9 @@ impl Api {
         self.with("POST", &path, &[("content-type", kind)], body).await
     }
 
-    pub fn counted(&self, name: &str) -> u64 {
+    /// Stops the service. Returns the number of events that a stream has counted.
+    pub async fn counted(&self, name: &str) -> u64 {
+        self.service.stop().await;
         self.folder.counted(name)
     }
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use frostpane_store::Action;
 
-use crate::call::{Folder, JSONL, WATCHED, lines};
-use crate::process::{Process, ask, token};
+use crate::call::{Folder, JSONL, WATCHED, lines, served};
+use crate::process::{Process, ask, signal, token};
 
 const LISTS: &str = r#"{ "window": 20000, "slide": 400, "top": 5, "continual": true }"#;
 const SINGLE: &str = r#"{ "window": 20000, "slide": 1000, "top": 5, "releases": 1000 }"#;
@@ -98,8 +98,7 @@ fn killed_under_load_every_acknowledged_event_is_there_once() {
         for kill in 0..KILLS {
             thread::sleep(Duration::from_millis(150 + 97 * (kill % 7)));
             // Clients hold the lock while they call, so the process is killed by its id.
-            let id = process.read().unwrap().as_ref().unwrap().id();
-            std::process::Command::new("kill").args(["-KILL", &id.to_string()]).status().unwrap();
+            signal(process.read().unwrap().as_ref().unwrap().id(), "-KILL");
             let mut place = process.write().unwrap();
             drop(place.take());
             *place = Some(Process::start(&folder.0));
@@ -146,9 +145,7 @@ fn check(folder: &Folder, seen: &Seen) {
 
 #[test]
 fn a_stop_keeps_what_was_acknowledged_and_ends_no_slide_early() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "stop");
-    let process = Process::start(&folder.0);
+    let (folder, token, process) = served(&[]);
     process.create("one", &token, WATCHED);
     process.create("two", &token, LISTS);
     process.send("two", &token, JSONL, lines(799)).is(200);

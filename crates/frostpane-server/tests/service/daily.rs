@@ -151,8 +151,7 @@ fn give_up(stream: &Path, id: &str) {
 
 #[tokio::test]
 async fn a_release_that_was_given_up_is_not_there_and_keeps_no_other_away() {
-    let api = Api::new();
-    api.create("one", SINGLE).await;
+    let api = Api::serving("one", SINGLE).await;
     api.send("one", JSONL, lines(500)).await.is(200);
     for id in ["monday", "tuesday"] {
         let path = format!("/v1/streams/one/releases/{id}");
@@ -191,7 +190,6 @@ async fn an_upgrade_goes_on_with_older_states_and_leaves_newer_ones_alone() {
     api.get("/v1/streams/newer/ready").await.is(503);
     api.get("/readyz").await.is(200);
     api.call("PUT", "/v1/streams/newer", BY_COUNT).await.is(409);
-    api.service.stop().await;
-    let counted = api.counted("older");
+    let counted = api.counted("older").await;
     assert_eq!(counted, shown["counted"].as_u64().unwrap() + 10);
 }

@@ -40,8 +40,7 @@ const REQUESTS: &[(&str, &str, &str, &str, u16)] = &[
 
 #[tokio::test]
 async fn every_route_of_the_document_is_there_and_answers_as_it_says() {
-    let api = Api::new();
-    api.create("one", SINGLE).await;
+    let api = Api::serving("one", SINGLE).await;
     api.create("gone", SINGLE).await;
     api.call("DELETE", "/v1/streams/gone", "").await.is(204);
     api.send("one", JSONL, lines(500)).await.is(200);

@@ -8,8 +8,11 @@ use std::sync::Arc;
 
 use arrow_array::StringArray;
 
-use crate::call::{ARROW, BY_COUNT, Folder, arrow, lines};
-use crate::process::{PROGRAM, Process, ask, token, wait_until};
+use crate::call::{ARROW, BY_COUNT, Folder, JSONL, PEOPLE, arrow, lines, served};
+use crate::process::{PROGRAM, ask, signal, token, wait_until};
+
+const KEY: &str = "marked-key-zqzq";
+const USER: &str = "marked-user-qzqz";
 
 /// Starts a process that logs to a file or pipe.
 fn start(folder: &Folder, log: Stdio) -> (Child, SocketAddr) {
@@ -32,8 +35,7 @@ fn works(folder: &Folder, token: &str, (mut child, address): (Child, SocketAddr)
     assert_eq!(call("PUT", "/v1/streams/one", "", BY_COUNT), 201);
     let kind = "content-type: application/x-ndjson\r\n";
     assert_eq!(call("POST", "/v1/streams/one/events", kind, &lines(10)), 200);
-    let id = child.id().to_string();
-    Command::new("kill").args(["-TERM", &id]).status().unwrap();
+    signal(child.id(), "-TERM");
     assert!(child.wait().unwrap().success());
     assert_eq!(folder.counted("one"), 10);
 }
@@ -65,9 +67,7 @@ fn what_was_asked_for_and_cannot_be_written_is_an_error() {
 /// Some invalid Arrow streams make the reader panic.
 #[test]
 fn a_token_to_ingest_cannot_fill_the_log() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "log");
-    let process = Process::start(&folder.0);
+    let (_folder, token, process) = served(&[]);
     process.create("one", &token, BY_COUNT);
     let send = |body: &[u8]| process.send("one", &token, ARROW, body).status.as_u16();
     let whole = arrow([("key", Arc::new(StringArray::from(vec![Some("snow")])))]);
@@ -81,4 +81,38 @@ fn a_token_to_ingest_cannot_fill_the_log() {
     let log = log.lock().unwrap();
     // A line for each body would be hundreds.
     assert!(log.lines().count() <= 20, "{log}");
+}
+
+/// No input is in the log, a metric or a refusal.
+#[test]
+fn no_key_and_no_user_is_told_to_anybody() {
+    let (folder, token, process) = served(&[]);
+    process.create("one", &token, PEOPLE);
+    let good = format!("{{\"key\":\"{KEY}\",\"user\":\"{USER}\",\"time\":\"{}\"}}\n", jiff::Timestamp::now());
+    let bad = [
+        format!("{{\"key\":\"{KEY}\",\"user\":\"{USER}\",\"time\":\"{KEY}\"}}\n"),
+        format!("{{\"{KEY}\":\"{USER}\"}}\n"),
+        format!("{{\"key\":\"{KEY}\",\"user\":[\"{USER}\"]}}\n"),
+        format!("\"{KEY}{USER}\"\n"),
+        format!("{KEY} {USER}\n"),
+    ];
+    let mut told = String::new();
+    for kind in [JSONL, "application/json", "text/csv", "text/plain", ARROW] {
+        let kind = format!("{kind}\r\nidempotency-key: {kind}");
+        for body in bad.iter().chain([&good]) {
+            told += &process.send("one", &token, &kind, body).text();
+        }
+    }
+    for path in ["/metrics", "/v1/streams/one/health", "/v1/streams", "/v1/streams/one/budget", "/readyz"] {
+        told += &process.get(path, &token).is(200).text();
+    }
+    let log = process.log.clone();
+    assert!(process.stop());
+    told += &log.lock().unwrap();
+    assert!(told.contains("stopping"), "the log is there");
+    for marked in [KEY, USER, "zqzq", "qzqz"] {
+        assert!(!told.contains(marked), "{told}");
+    }
+    let status = std::fs::read_to_string(folder.0.join("streams/one/status.json")).unwrap();
+    assert!(!status.contains(KEY) && !status.contains(USER));
 }

@@ -3,7 +3,6 @@
 mod anonymous;
 mod bad;
 mod call;
-mod confidential;
 mod crash;
 mod daily;
 mod document;

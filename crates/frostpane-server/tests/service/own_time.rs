@@ -26,27 +26,21 @@ pub fn spec(begins: i64) -> String {
     )
 }
 
-/// Events of a user at these seconds, in a format.
-fn body(kind: &str, seconds: &[i64]) -> Vec<u8> {
-    let object = |time: &i64| format!(r#"{{"key":"x","time":{time},"user":"challenge"}}"#);
-    let objects: Vec<String> = seconds.iter().map(object).collect();
-    let rows = |by: &str| {
-        let row = |time: &i64| ["x", &time.to_string(), "challenge"].join(by) + "\n";
-        ["key", "time", "user"].join(by) + "\n" + &seconds.iter().map(row).collect::<String>()
-    };
+/// An event of a user at a second, in a format.
+fn body(kind: &str, time: i64) -> Vec<u8> {
+    let object = format!(r#"{{"key":"x","time":{time},"user":"challenge"}}"#);
+    let rows = |by: &str| format!("key{by}time{by}user\nx{by}{time}{by}challenge\n").into_bytes();
+    let text = |text: &str| Arc::new(StringArray::from(vec![text])) as ArrayRef;
     match kind {
-        "application/json" => format!("[{}]", objects.join(",")).into_bytes(),
-        "text/csv" => rows(",").into_bytes(),
-        "text/tab-separated-values" => rows("\t").into_bytes(),
-        ARROW => arrow_of(seconds),
-        _ => objects.join("\n").into_bytes(),
+        "application/json" => format!("[{object}]").into_bytes(),
+        "text/csv" => rows(","),
+        "text/tab-separated-values" => rows("\t"),
+        ARROW => {
+            let times = Arc::new(Int64Array::from(vec![time]));
+            arrow([("key", text("x")), ("time", times), ("user", text("challenge"))])
+        }
+        _ => object.into_bytes(),
     }
-}
-
-fn arrow_of(seconds: &[i64]) -> Vec<u8> {
-    let text = |text: &str| Arc::new(StringArray::from(vec![text; seconds.len()])) as ArrayRef;
-    let times = Arc::new(Int64Array::from(seconds.to_vec())) as ArrayRef;
-    arrow([("key", text("x")), ("time", times), ("user", text("challenge"))])
 }
 
 /// The counts of the key in the epochs before and after a second.
@@ -91,7 +85,7 @@ async fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
             let name = format!("row-{number}-{form}");
             api.call("PUT", &format!("/v1/streams/{name}"), spec(begins)).await.is(201);
             for second in seconds {
-                let body = body(kind, &[begins + second]);
+                let body = body(kind, begins + second);
                 let taken = api.send(&name, kind, body).await.is(200).json();
                 let wrong = u64::from(*second > 3_600);
                 assert_eq!(taken["wrong"], wrong, "{what}, {kind}");
@@ -99,8 +93,7 @@ async fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
             rows.push((name, format!("{what}, {kind}"), counts));
         }
     }
-    api.service.stop().await;
-    let folder = api.into_folder();
+    let folder = api.stopped().await;
     for (name, what, counts) in rows {
         assert_eq!(counted(&folder, &name, begins), counts, "{what}");
     }
@@ -113,11 +106,10 @@ async fn what_waits_for_its_epoch_is_kept_and_counts_once() {
     api.call("PUT", "/v1/streams/one", spec(begins)).await.is(201);
     for number in 0..3 {
         let headers = [("content-type", JSONL), ("idempotency-key", "a")];
-        let body = body(JSONL, &[begins + 1]);
+        let body = body(JSONL, begins + 1);
         let taken = api.with("POST", "/v1/streams/one/events", &headers, body).await;
         assert_eq!(taken.is(200).json()["again"], number > 0);
         api = api.restarted().await;
     }
-    api.service.stop().await;
-    assert_eq!(counted(&api.into_folder(), "one", begins), [0, 1]);
+    assert_eq!(counted(&api.stopped().await, "one", begins), [0, 1]);
 }

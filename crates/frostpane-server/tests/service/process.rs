@@ -57,6 +57,11 @@ pub fn wait_until(mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Sends a signal to a process.
+pub fn signal(process: u32, signal: &str) {
+    Command::new("kill").args([signal, &process.to_string()]).status().unwrap();
+}
+
 /// A certificate of this name and its key, as options of the service; `None` without openssl.
 pub fn certify(name: &str, folder: &Path) -> Option<[String; 4]> {
     let [certificate, key] = ["certificate", "key"].map(|file| folder.join(file).display().to_string());
@@ -130,8 +135,7 @@ impl Process {
 
     /// Stops the service in order. Returns true if it succeeds.
     pub fn stop(mut self) -> bool {
-        let id = self.child.id().to_string();
-        Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        signal(self.id(), "-TERM");
         let mut status = None;
         wait_until(|| {
             status = self.child.try_wait().unwrap();

@@ -5,12 +5,11 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use http_body_util::BodyExt;
 
-use crate::call::{Api, BY_COUNT, JSONL, SINGLE, WATCHED, lines};
+use crate::call::{Api, BY_COUNT, JSONL, SINGLE, WATCHED, eventually, lines};
 
 #[tokio::test]
 async fn lists_come_at_every_slide_and_are_the_same_bytes_for_everybody() {
-    let api = Api::new();
-    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
+    let api = Api::serving("one?public=true", BY_COUNT).await;
     let latest = "/v1/streams/one/releases/latest";
     api.raw("GET", latest, &[], "").await.is(404);
     api.send("one", JSONL, lines(250)).await.is(200);
@@ -38,8 +37,7 @@ async fn lists_come_at_every_slide_and_are_the_same_bytes_for_everybody() {
 
 #[tokio::test]
 async fn a_single_list_is_charged_before_it_is_shown_and_once() {
-    let api = Api::new();
-    api.create("one", SINGLE).await;
+    let api = Api::serving("one", SINGLE).await;
     api.send("one", JSONL, lines(900)).await.is(200);
     let left = async |api: &Api| api.get("/v1/streams/one/budget").await.is(200).json()["left"].clone();
     assert_eq!(left(&api).await, 2);
@@ -80,10 +78,7 @@ async fn slides_end_by_the_clock_also_when_nothing_comes() {
     let began = Instant::now();
     api.create("one", spec).await;
     let number = async || api.get("/v1/streams/one").await.is(200).json()["releases"].as_u64().unwrap();
-    while number().await < 3 {
-        assert!(began.elapsed() < Duration::from_secs(60));
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    eventually(async || number().await >= 3).await;
     let lists = number().await;
     assert!(lists <= began.elapsed().as_secs() + 1, "{lists} of a second each");
     // With slides of an hour there is no release yet.
@@ -93,8 +88,7 @@ async fn slides_end_by_the_clock_also_when_nothing_comes() {
 
 #[tokio::test]
 async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
-    let api = Api::new();
-    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
+    let api = Api::serving("one?public=true", BY_COUNT).await;
     api.send("one", JSONL, lines(350)).await.is(200);
     let listen = async |headers: &[(&str, &str)]| {
         let response = api.open("/v1/streams/one/live", headers).await;
@@ -129,8 +123,7 @@ async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
 
 #[tokio::test]
 async fn who_listens_to_a_stream_that_is_deleted_hears_its_end() {
-    let api = Api::new();
-    api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
+    let api = Api::serving("one?public=true", BY_COUNT).await;
     let mut body = api.open("/v1/streams/one/live", &[]).await.into_body();
     body.frame().await.unwrap().unwrap();
     api.call("DELETE", "/v1/streams/one", "").await.is(204);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use frostpane_server::Limits;
 
-use crate::call::{Answer, Api, BY_COUNT, Folder, JSONL, limits, lines};
+use crate::call::{Answer, Api, BY_CLOCK, BY_COUNT, Folder, JSONL, limits, lines};
 
 const PATH: &str = "/v1/streams/one/events";
 /// Three events, one of which cannot be read.
@@ -25,8 +25,7 @@ fn is_again(answer: Answer, first: &serde_json::Value) {
 
 #[tokio::test]
 async fn what_was_taken_is_acknowledged_again_after_the_stream_was_closed() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let first = send(&api, PATH, JSONL, "a", &lines(10)).await.is(200).json();
     api.call("POST", "/v1/streams/one/close", "").await.is(200);
     is_again(send(&api, PATH, JSONL, "a", &lines(10)).await, &first);
@@ -36,14 +35,12 @@ async fn what_was_taken_is_acknowledged_again_after_the_stream_was_closed() {
     api.send("one", JSONL, lines(10)).await.is(409);
     let api = api.restarted().await;
     is_again(send(&api, PATH, JSONL, "a", &lines(10)).await, &first);
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 10);
+    assert_eq!(api.counted("one").await, 10);
 }
 
 #[tokio::test]
 async fn a_key_stands_for_the_format_and_the_options_of_its_request() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let skip = "/v1/streams/one/events?wrong=skip";
     let first = send(&api, skip, JSONL, "a", PARTLY_WRONG).await.is(200).json();
     assert_eq!((&first["events"], &first["wrong"]), (&3.into(), &1.into()));
@@ -57,15 +54,14 @@ async fn a_key_stands_for_the_format_and_the_options_of_its_request() {
     send(&api, PATH, JSONL, "b", PARTLY_WRONG).await.is(422);
     let second = send(&api, skip, JSONL, "b", PARTLY_WRONG).await.is(200).json();
     assert_eq!(second["again"], false);
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 6);
+    assert_eq!(api.counted("one").await, 6);
 }
 
 #[tokio::test]
 async fn an_event_that_was_ahead_is_said_to_be_left_out_also_when_it_is_ahead_no_more() {
     let limits = Limits { tolerance: Duration::ZERO, ..limits() };
     let api = Api::with_limits(Folder::new(), limits);
-    api.create("one", r#"{ "window": "1h", "slide": "1m", "top": 5 }"#).await;
+    api.create("one", BY_CLOCK).await;
     let ahead = jiff::Timestamp::now() + Duration::from_secs(2);
     let body = format!("{{\"key\":\"snow\",\"time\":\"{ahead}\"}}\n");
     let first = send(&api, PATH, JSONL, "a", &body).await.is(200).json();
@@ -78,11 +74,9 @@ async fn an_event_that_was_ahead_is_said_to_be_left_out_also_when_it_is_ahead_no
 
 #[tokio::test]
 async fn what_was_taken_is_acknowledged_again_after_the_stream_has_stopped_taking_anything() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let first = send(&api, PATH, JSONL, "a", &lines(10)).await.is(200).json();
-    api.service.stop().await;
-    let folder = api.into_folder();
+    let folder = api.stopped().await;
     let store = folder.store("one");
     store.stop().unwrap();
     drop(store);
@@ -93,11 +87,9 @@ async fn what_was_taken_is_acknowledged_again_after_the_stream_has_stopped_takin
 
 #[tokio::test]
 async fn a_key_that_an_earlier_version_kept_is_known_by_its_body() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     send(&api, PATH, JSONL, "a", &lines(10)).await.is(200);
-    api.service.stop().await;
-    let folder = api.into_folder();
+    let folder = api.stopped().await;
     let database = redb::Database::open(folder.0.join("streams/one/frostpane.redb")).unwrap();
     let transaction = database.begin_write().unwrap();
     let receipts = redb::TableDefinition::<&str, (&str, &str)>::new("receipts");
@@ -109,6 +101,5 @@ async fn a_key_that_an_earlier_version_kept_is_known_by_its_body() {
     is_again(send(&api, PATH, JSONL, "a", &lines(10)).await, &unknown);
     is_again(send(&api, PATH, "text/plain", "a", &lines(10)).await, &unknown);
     send(&api, PATH, JSONL, "a", &lines(11)).await.is(409);
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 10);
+    assert_eq!(api.counted("one").await, 10);
 }

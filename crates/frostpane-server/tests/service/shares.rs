@@ -9,15 +9,14 @@ use axum::http::StatusCode;
 use frostpane_server::Limits;
 
 use crate::anonymous::{begin, until_there};
-use crate::call::{Api, BY_COUNT, Folder, JSONL, limits, lines};
-use crate::process::{Process, ask, token};
+use crate::call::{Api, BY_COUNT, Folder, JSONL, limits, lines, served};
+use crate::process::{Process, ask, token, wait_until};
 
 const HEALTHZ: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
 
 #[tokio::test]
 async fn settings_change_a_few_times_at_once_and_then_seldom() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.create("other", BY_COUNT).await;
     let set = async |name: &str, public: bool| {
         let body = format!("{{ \"public\": {public} }}");
@@ -39,9 +38,7 @@ async fn settings_change_a_few_times_at_once_and_then_seldom() {
 /// A FIFO without a reader is a disk that hangs: its writer waits.
 #[test]
 fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "one");
-    let process = Process::with(&folder.0, &["--probe", "127.0.0.1:0"]);
+    let (folder, token, process) = served(&["--probe", "127.0.0.1:0"]);
     let hanging: Vec<String> = (0..8).map(|number| format!("hanging-{number}")).collect();
     for name in hanging.iter().map(String::as_str).chain(["other"]) {
         process.create(name, &token, BY_COUNT);
@@ -73,10 +70,8 @@ fn a_disk_that_does_not_answer_holds_up_neither_probes_nor_readers() {
 
 #[test]
 fn probes_have_a_listener_of_their_own() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "prober");
     let options = ["--probe", "127.0.0.1:0", "--most-connections", "1", "--most-requests", "1"];
-    let process = Process::with(&folder.0, &options);
+    let (_folder, token, process) = served(&options);
     for _ in 0..50 {
         process.probe("/healthz").unwrap().is(200);
         process.probe("/readyz").unwrap().is(200);
@@ -94,9 +89,8 @@ fn probes_have_a_listener_of_their_own() {
 fn requests_of_one_token_leave_places_to_others() {
     let slow = "content-type: text/plain\r\nexpect: 100-continue\r\ncontent-length: 9\r\n";
     for (method, path, headers, status) in [("GET", "live", "", 200), ("POST", "events", slow, 100)] {
-        let folder = Folder::new();
-        let (one, other) = (token(&folder.0, "one"), token(&folder.0, "other"));
-        let process = Process::with(&folder.0, &["--most-connections", "32"]);
+        let (folder, one, process) = served(&["--most-connections", "32"]);
+        let other = token(&folder.0, "other");
         process.create("one", &one, BY_COUNT);
         let by = |token: &str| {
             format!(
@@ -130,9 +124,8 @@ fn kept(process: &Process, token: &str) -> (BufReader<TcpStream>, bool) {
 
 #[test]
 fn connections_that_one_token_keeps_leave_places_to_others() {
-    let folder = Folder::new();
-    let (one, other) = (token(&folder.0, "one"), token(&folder.0, "other"));
-    let process = Process::with(&folder.0, &["--most-connections", "32"]);
+    let (folder, one, process) = served(&["--most-connections", "32"]);
+    let other = token(&folder.0, "other");
     let mut held: Vec<_> = (0..12).map(|_| kept(&process, &one)).collect();
     let closed: Vec<bool> = held.iter().map(|(_, closes)| *closes).collect();
     assert_eq!(closed, [vec![false; 8], vec![true; 4]].concat());
@@ -142,17 +135,12 @@ fn connections_that_one_token_keeps_leave_places_to_others() {
     assert!(!kept(&process, &other).1, "another has a share of its own");
     // Closed connections return their permits.
     drop(held);
-    let until = Instant::now() + Duration::from_secs(10);
-    while kept(&process, &one).1 {
-        assert!(Instant::now() < until);
-    }
+    wait_until(|| !kept(&process, &one).1);
 }
 
 #[test]
 fn connections_without_a_request_give_way() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "one");
-    let process = Process::with(&folder.0, &["--most-connections", "8"]);
+    let (_folder, token, process) = served(&["--most-connections", "8"]);
     let idle: Vec<TcpStream> = (0..64).map(|_| TcpStream::connect(process.address).unwrap()).collect();
     for _ in 0..8 {
         until_there(|| process.raw(HEALTHZ)).is(200);
@@ -184,8 +172,7 @@ async fn requests_that_come_together_share_the_transactions_of_a_second() {
     // A burst of one, and one a second.
     assert!(commits <= 2 + began.elapsed().as_secs(), "{health}");
     assert_eq!(health["ingest"]["events"], 500, "half of them came twice");
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 500);
+    assert_eq!(api.counted("one").await, 500);
 }
 
 #[tokio::test]
@@ -200,21 +187,18 @@ async fn a_stream_is_asked_for_no_more_memory_than_its_share() {
 
 #[tokio::test]
 async fn a_stream_that_has_its_share_of_the_disk_takes_nothing_until_it_is_given_more() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.send("one", JSONL, lines(500)).await.is(200);
     let latest = api.get("/v1/streams/one/releases/latest").await.is(200);
-    api.service.stop().await;
     let few = Limits { disk: 1 << 10, ..limits() };
-    let api = Api::with_limits(api.into_folder(), few);
+    let api = Api::with_limits(api.stopped().await, few);
     let refused = api.send("one", JSONL, lines(10)).await.is(507);
     assert!(refused.text().contains("--most-disk"), "{}", refused.text());
     api.get("/v1/streams/one/ready").await.is(503);
     api.get("/readyz").await.is(200);
     let still = api.get("/v1/streams/one/releases/latest").await.is(200);
     assert_eq!(still.body, latest.body, "what was published stays");
-    api.service.stop().await;
-    let api = Api::in_folder(api.into_folder());
+    let api = Api::in_folder(api.stopped().await);
     api.send("one", JSONL, lines(10)).await.is(200);
     api.get("/v1/streams/one/ready").await.is(200);
 }

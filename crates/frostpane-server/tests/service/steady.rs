@@ -12,8 +12,10 @@ use frostpane::{Bytes, Keys, Spec};
 use frostpane_server::Limits;
 use frostpane_store::{Begin, Store};
 
-use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, WATCHED, eventually, limits, lines};
-use crate::process::{Process, certify, token, wait_until};
+use crate::call::{
+    Api, BY_CLOCK, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, WATCHED, eventually, limits, lines, served,
+};
+use crate::process::{Process, certify, signal, token, wait_until};
 
 /// A FIFO in the place of a file: a writer waits until it is read, as if the disk hung.
 struct Stuck(PathBuf);
@@ -62,8 +64,7 @@ async fn a_disk_that_hangs_shows_and_passes() {
     eventually(async || api.get("/readyz").await.status == 200).await;
     api.get("/healthz").await.is(200);
     api.with("POST", "/v1/streams/one/events", &headers, lines(100)).await.is(200);
-    api.service.stop().await;
-    assert_eq!(api.counted("one"), 100);
+    assert_eq!(api.counted("one").await, 100);
 }
 
 const EVERY_SECOND: &str = r#"{ "window": "10s", "slide": "1s", "top": 5, "continual": true, "unit": { "user": { "per_user": 2, "epoch": "10s" } } }"#;
@@ -110,9 +111,8 @@ fn a_month_off_is_caught_up_with_step_by_step_and_a_stop_does_not_wait_for_it() 
 #[tokio::test]
 async fn a_new_stream_is_of_no_time_before_its_own() {
     let api = Api::new();
-    let clock = r#"{ "window": "1h", "slide": "1m", "top": 5 }"#;
     let continual = r#"{ "window": "1h", "slide": "1m", "top": 5, "continual": true }"#;
-    let all = [clock, continual, PEOPLE, WATCHED, BY_COUNT, SINGLE];
+    let all = [BY_CLOCK, continual, PEOPLE, WATCHED, BY_COUNT, SINGLE];
     for (number, spec) in all.into_iter().enumerate() {
         let name = format!("stream-{number}");
         api.create(&name, spec).await;
@@ -145,16 +145,13 @@ fn shown(process: &Process) -> String {
 }
 
 fn hang_up(process: &Process, told: &str) {
-    let id = process.id().to_string();
-    Command::new("kill").args(["-HUP", &id]).status().unwrap();
+    signal(process.id(), "-HUP");
     process.wait_for_log(told);
 }
 
 #[test]
 fn a_hangup_has_the_certificate_read_again() {
-    let folder = Folder::new();
-    let token = token(&folder.0, "hangup");
-    let process = Process::start(&folder.0);
+    let (folder, token, process) = served(&[]);
     hang_up(&process, "there is no certificate");
     process.get("/readyz", &token).is(200);
     assert!(process.stop());

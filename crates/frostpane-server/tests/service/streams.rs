@@ -6,7 +6,7 @@ use frostpane_store::{Begin, Store};
 use futures_util::FutureExt;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::call::{Api, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, eventually, limits, lines};
+use crate::call::{Api, BY_CLOCK, BY_COUNT, Folder, JSONL, PEOPLE, SINGLE, eventually, limits, lines};
 
 #[tokio::test]
 async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
@@ -39,20 +39,18 @@ async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
 
 #[tokio::test]
 async fn what_takes_the_place_of_a_stream_leaves_out_events_from_before() {
-    let api = Api::new();
-    let by_clock = r#"{ "window": "1h", "slide": "1m", "top": 5 }"#;
-    api.create("old", by_clock).await;
+    let api = Api::serving("old", BY_CLOCK).await;
     let before = Timestamp::now();
     api.call("DELETE", "/v1/streams/old", "").await.is(204);
-    api.call("PUT", "/v1/streams/new?replaces=old", by_clock).await.is(201);
+    api.call("PUT", "/v1/streams/new?replaces=old", BY_CLOCK).await.is(201);
     let event = |time| format!("{{\"key\":\"snow\",\"time\":\"{time}\"}}\n");
     let body = event(before) + &event(Timestamp::now());
     let taken = api.send("new", JSONL, body).await.is(200).json();
     assert_eq!(taken["events"], 1, "the one from before may be in a list of the stream that was here");
-    api.call("PUT", "/v1/streams/arrival?replaces=old&time=arrival", by_clock).await.is(422);
+    api.call("PUT", "/v1/streams/arrival?replaces=old&time=arrival", BY_CLOCK).await.is(422);
     api.call("PUT", "/v1/streams/count?replaces=old", BY_COUNT).await.is(422);
-    api.create("there", by_clock).await;
-    api.call("PUT", "/v1/streams/there?replaces=old", by_clock).await.is(409);
+    api.create("there", BY_CLOCK).await;
+    api.call("PUT", "/v1/streams/there?replaces=old", BY_CLOCK).await.is(409);
     // With users, it begins with the next whole epoch.
     api.create("people", PEOPLE).await;
     api.call("DELETE", "/v1/streams/people", "").await.is(204);
@@ -92,8 +90,7 @@ async fn a_state_that_the_program_began_can_be_served() {
 
 #[tokio::test]
 async fn a_stream_whose_state_is_damaged_leaves_the_others_alone() {
-    let api = Api::new();
-    api.create("good", BY_COUNT).await;
+    let api = Api::serving("good", BY_COUNT).await;
     api.create("bad", BY_COUNT).await;
     api.get("/readyz").await.is(200);
     api.service.stop().await;
@@ -111,8 +108,7 @@ async fn a_stream_whose_state_is_damaged_leaves_the_others_alone() {
 
 #[tokio::test]
 async fn what_is_begun_goes_on_when_whoever_asked_has_gone() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let hung_up = async |method: &str, path: &str, body: &'static str| {
         // Polled once, then dropped.
         assert!(api.call(method, path, body).now_or_never().is_none());
@@ -133,8 +129,7 @@ async fn one_process_serves_a_folder() {
 
 #[tokio::test]
 async fn settings_and_tombstones_that_cannot_be_read_free_nothing() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.create("two", BY_COUNT).await;
     api.call("POST", "/v1/streams/one/close", "").await.is(200);
     api.call("DELETE", "/v1/streams/two", "").await.is(204);
@@ -158,8 +153,7 @@ async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
     let hourly = r#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true }"#;
     let now = Timestamp::now();
     let event = format!("{{\"key\":\"snow\",\"time\":\"{now}\"}}\n");
-    let api = Api::new();
-    api.create("one", hourly).await;
+    let api = Api::serving("one", hourly).await;
     api.send("one", JSONL, event.clone()).await.is(200);
     api.service.stop().await;
     // As if the machine had woken up with its clock behind.
@@ -177,8 +171,7 @@ async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
     tick(&api, "old", now - SignedDuration::from_hours(48));
     let api = api.restarted().await;
     api.send("old", JSONL, event.clone()).await.is(503);
-    api.service.stop().await;
-    let api = Api::with_limits(api.into_folder(), Limits { accept_clock: true, ..limits() });
+    let api = Api::with_limits(api.stopped().await, Limits { accept_clock: true, ..limits() });
     api.send("old", JSONL, event).await.is(200);
 }
 
@@ -199,17 +192,16 @@ async fn a_stream_that_could_not_be_begun_leaves_its_name_free() {
 
     // The witnesses have a copy of the tombstone that a restored folder lacks.
     api.call("DELETE", "/v1/streams/one", "").await.is(204);
-    api.service.stop().await;
-    let folder = api.into_folder();
+    let folder = api.stopped().await;
     std::fs::remove_dir_all(folder.0.join("gone")).unwrap();
     let api = Api::with_witnesses(folder, Some(&witnesses), limits());
     api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(409);
+    assert!(api.folder.0.join("gone/one.json").exists(), "it was copied back");
 }
 
 #[tokio::test]
 async fn what_a_release_says_tells_of_other_streams() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     api.send("one", JSONL, lines(250)).await.is(200);
     let said = async |api: &Api| {
         let words = api.get("/v1/streams/one/releases/latest/words").await;

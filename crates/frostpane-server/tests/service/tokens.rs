@@ -6,8 +6,7 @@ use crate::call::{Api, BY_COUNT, JSONL, SINGLE, lines};
 
 #[tokio::test]
 async fn a_token_may_do_what_it_is_for_with_its_stream_and_nothing_else() {
-    let api = Api::new();
-    api.create("mine", SINGLE).await;
+    let api = Api::serving("mine", SINGLE).await;
     api.create("yours", SINGLE).await;
     api.send("mine", JSONL, lines(500)).await.is(200);
     let acts: [(Scope, &str, &str, &str); 4] = [
@@ -36,8 +35,7 @@ async fn a_token_may_do_what_it_is_for_with_its_stream_and_nothing_else() {
 
 #[tokio::test]
 async fn a_token_that_was_revoked_is_none_at_once() {
-    let api = Api::new();
-    api.create("one", BY_COUNT).await;
+    let api = Api::serving("one", BY_COUNT).await;
     let (token, text) = api.service.tokens.make("me", "one", &[Scope::Read]).unwrap();
     let bearer = format!("Bearer {text}");
     let headers = [("authorization", bearer.as_str())];
@@ -51,8 +49,7 @@ async fn a_token_that_was_revoked_is_none_at_once() {
 
 #[tokio::test]
 async fn only_public_streams_are_seen_without_a_token() {
-    let api = Api::new();
-    api.create("hidden", BY_COUNT).await;
+    let api = Api::serving("hidden", BY_COUNT).await;
     api.call("PUT", "/v1/streams/shown?public=true", BY_COUNT).await.is(201);
     let seen = api.raw("GET", "/v1/streams", &[], "").await.is(200).json();
     assert_eq!(seen["streams"].as_array().unwrap().len(), 1);
