@@ -60,6 +60,7 @@ const TABLE: &[Row] = &[
     (403, Only(Reads), "POST", &[EVENTS], &[J], &[GOOD]),
     (403, Only(Ingest), "GET", &["/v1/streams/one/releases", "/v1/streams/one/health"], &[], &[b""]),
     (403, Only(Reads), "DELETE", &["/v1/streams/one"], &[], &[b""]),
+    (403, Only(Release), "DELETE", &["/v1/streams/one"], &[], &[b""]),
     (403, Only(Admin), "PUT", &["/v1/streams/two"], &[], &[BY_COUNT.as_bytes()]),
     (403, Only(Admin), "GET", &["/metrics"], &[], &[b""]),
     (403, Other, "POST", &[EVENTS], &[J], &[GOOD]),
