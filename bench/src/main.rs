@@ -12,7 +12,6 @@ mod plot;
 mod real;
 mod real_people;
 mod releases;
-mod rivals;
 mod sharp;
 mod streams;
 mod watched;
