@@ -35,11 +35,6 @@ impl PublishedMisraGries {
         Self { counters, table: BTreeMap::new(), decrements: 0, events: 0 }
     }
 
-    /// `c = ceil(1/alpha)`.
-    pub fn for_threshold(alpha: f64) -> Self {
-        Self::new((1.0 / alpha).ceil() as usize)
-    }
-
     /// Counts one event.
     pub fn update(&mut self, key: u64) {
         self.events += 1;
@@ -75,11 +70,6 @@ impl PublishedMisraGries {
     /// `c`, the number of counters.
     pub fn counters(&self) -> usize {
         self.counters
-    }
-
-    /// Memory in bytes.
-    pub fn bytes(&self) -> u64 {
-        (size_of::<Self>() + self.table.len() * size_of::<(u64, u64)>()) as u64
     }
 
     fn decrement(&mut self) {
