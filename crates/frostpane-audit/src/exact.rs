@@ -102,6 +102,11 @@ fn neighbours() -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
+/// The count of a key before noise.
+pub(crate) fn count(inside: &Unnoised<u64>, key: u64) -> u64 {
+    inside.counts.iter().find(|(held, _)| *held == key).map_or(0, |(_, count)| *count)
+}
+
 /// The differences of two neighbours.
 pub(crate) struct Moves {
     /// The counts of each key that differs, sorted.
@@ -113,10 +118,6 @@ pub(crate) struct Moves {
 
 impl Moves {
     pub fn between(one: &Unnoised<u64>, other: &Unnoised<u64>) -> Self {
-        let count = |inside: &Unnoised<u64>, key| {
-            let found = inside.counts.iter().find(|(held, _)| *held == key);
-            found.map_or(0, |(_, count)| *count)
-        };
         let norm = |inside: &Unnoised<u64>| inside.norm.map_or(0, |(norm, _)| norm);
         let total = |inside: &Unnoised<u64>| inside.total.map_or(0, |(total, _)| total);
         let mut counts: Vec<_> =

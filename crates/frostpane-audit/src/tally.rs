@@ -1,9 +1,38 @@
-//! Frequencies of outcomes on two streams, and the choice of an event.
+//! Outcomes of runs on two neighbouring streams, their frequencies, and the choice of an event.
 
 use std::collections::BTreeMap;
 
 use crate::bound;
-use crate::outcome::{NeighbourSide, TrialOutcome};
+
+/// One of two neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NeighbourSide {
+    /// The stream.
+    One,
+    /// The neighbour: another key in one event, or without the events of one user in one epoch.
+    Other,
+}
+
+impl NeighbourSide {
+    /// Both neighbours.
+    pub const BOTH: [Self; 2] = [Self::One, Self::Other];
+}
+
+/// The observed output of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrialOutcome {
+    /// Runs with equal labels are counted together.
+    pub label: i64,
+    /// A number for plots.
+    pub shown: i64,
+}
+
+impl TrialOutcome {
+    /// The same number for both.
+    pub fn number(value: i64) -> Self {
+        Self { label: value, shown: value }
+    }
+}
 
 /// Counted runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,7 +68,7 @@ impl OutcomeTally {
         (0..2).for_each(|side| self.runs[side] += other.runs[side]);
     }
 
-    /// Frequencies of outcomes on two streams, and the choice of an event.
+    /// The frequencies of the numbers for plots, on each stream.
     pub fn shown(&self) -> &BTreeMap<i64, [u64; 2]> {
         &self.shown
     }

@@ -4,7 +4,8 @@ use frostpane::testing::audit::{Audit, Audited, Unnoised};
 use frostpane::{Heavy, Release};
 
 use crate::check::{Result, Trial};
-use crate::outcome::TrialOutcome;
+use crate::exact::count;
+use crate::tally::TrialOutcome;
 
 /// The counts that differ between two neighbours before noise. Under discrete Laplace noise, a count that is
 /// one higher shows only in whether the noisy count reaches the higher of the two.
@@ -20,10 +21,6 @@ pub struct Distinguisher {
 
 impl Distinguisher {
     pub fn between(one: &Unnoised<u64>, other: &Unnoised<u64>) -> Self {
-        let count = |inside: &Unnoised<u64>, key: u64| {
-            let found = inside.counts.iter().find(|(held, _)| *held == key);
-            found.map_or(0, |(_, count)| *count)
-        };
         let mut keys: Vec<u64> = one.counts.iter().chain(&other.counts).map(|(key, _)| *key).collect();
         keys.sort_unstable();
         keys.dedup();
