@@ -16,7 +16,7 @@ pub struct Records<'w> {
 
 impl<'w> Records<'w> {
     pub fn new(selection: &'w ColumnSelection) -> Self {
-        let places = selection.by_number().filter(|_| !selection.has_header());
+        let places = selection.by_number().filter(|_| !selection.has_header);
         Self {
             selection,
             index: places.map(|places| FieldIndex::new(places, &selection.path_columns)),
@@ -159,10 +159,10 @@ pub fn names<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{Column, Schema};
-    use crate::testing::{Dice, Owned, events};
+    use crate::csv;
+    use crate::schema::Schema;
+    use crate::testing::{Dice, Owned, events, selection};
     use crate::time::Times;
-    use crate::{csv, tsv};
 
     /// Lines of up to five fields, some empty and some longer than others, which end in either way.
     fn generated(dice: &mut Dice, separator: char) -> String {
@@ -186,7 +186,7 @@ mod tests {
     fn read(text: &str, separator: char, selection: &ColumnSelection) -> (Vec<Owned>, u64) {
         let (events, tally) = events(&Schema::default(), |sink| match separator {
             ',' => csv::read(&mut text.as_bytes(), selection, false, sink),
-            _ => tsv::read(&mut text.as_bytes(), selection, sink),
+            _ => csv::read_tsv(&mut text.as_bytes(), selection, sink),
         });
         (events.unwrap(), tally.unreadable)
     }
@@ -221,9 +221,9 @@ mod tests {
             let text = generated(&mut dice, separator);
             let key = dice.below(4);
             let others = [(); 2].map(|()| (dice.below(2) == 0).then(|| dice.below(4)));
-            let position = |index| Column::Position(index + 1);
+            let position = |index: usize| (index + 1).to_string();
             let [time, user] = others.map(|index| index.map(position));
-            let selection = ColumnSelection { user, ..ColumnSelection::new(position(key), time) };
+            let selection = selection(&position(key), time.as_deref(), user.as_deref());
             let expected = plainly(&text, separator, key, others);
             assert_eq!(read(&text, separator, &selection), expected, "round {round}: {text:?}");
         }
@@ -244,7 +244,7 @@ mod tests {
                     fields.collect::<Vec<_>>().join(",") + "\n"
                 })
                 .collect();
-            let selection = ColumnSelection::new(Column::Position(2), None).by(Column::Position(3));
+            let selection = selection("2", None, Some("3"));
             assert_eq!(read(&quoted, ',', &selection), read(&text, ',', &selection), "{quoted:?}");
         }
     }

@@ -1,10 +1,18 @@
 //! Events of a reader, collected.
 
+use std::path::Path;
+
 use crate::error::Result;
-use crate::schema::Schema;
+use crate::schema::{Column, ColumnSelection, Schema};
 use crate::sink::{EventSink, ReadTally};
 
 pub type Owned = (Option<i64>, Option<Vec<u8>>, Option<Vec<u8>>);
+
+/// Columns by name or by number.
+pub fn selection(key: &str, time: Option<&str>, user: Option<&str>) -> ColumnSelection {
+    let [key, time, user] = [Some(key), time, user].map(|column| Some(Column::new(column?).unwrap()));
+    Schema { key, time, user, ..Schema::default() }.selection(Path::new("")).unwrap()
+}
 
 /// The events that `read` hands over, and their numbers.
 pub fn events(

@@ -61,7 +61,7 @@ impl<'de> Visitor<'de> for Elements<'_, '_, '_> {
         f.write_str("an array")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut all: A) -> std::result::Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut all: A) -> Result<(), A::Error> {
         let mut number = 0;
         while let Some(raw) = all.next_element::<&RawValue>()? {
             number += 1;

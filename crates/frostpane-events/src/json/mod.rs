@@ -163,7 +163,7 @@ impl Visitor<'_> for Unescape<'_> {
         f.write_str("a string")
     }
 
-    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> std::result::Result<(), E> {
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<(), E> {
         self.0.extend_from_slice(bytes);
         Ok(())
     }
@@ -173,11 +173,10 @@ impl Visitor<'_> for Unescape<'_> {
 mod tests {
     use super::*;
     use crate::schema::Schema;
-    use crate::testing::{events, text};
+    use crate::testing::{events, selection, text};
 
     fn users(lines: &[&str]) -> Vec<Option<String>> {
-        let named = |name: &str| Column::Name(name.to_owned());
-        let selection = ColumnSelection::new(named("k"), None).by(named("who.id"));
+        let selection = selection("k", None, Some("who.id"));
         let lines = lines.join("\n");
         let (found, _) = events(&Schema::default(), |sink| read(&mut lines.as_bytes(), &selection, sink));
         found.unwrap().into_iter().map(|(.., user)| text(user)).collect()

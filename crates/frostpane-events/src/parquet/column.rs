@@ -1,5 +1,3 @@
-//! One column of a Parquet row group.
-
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int64Type, Int96};
 use parquet::errors::ParquetError;
@@ -7,8 +5,8 @@ use parquet::file::reader::RowGroupReader;
 use parquet::schema::types::ColumnDescriptor;
 
 use super::byte_cells::ByteCells;
-use super::error::{guarded, unreadable};
 use super::logical_type::LogicalType;
+use super::{guarded, unreadable};
 use crate::time::Times;
 
 const BATCH: usize = 1 << 13;
@@ -26,6 +24,7 @@ pub enum Value<'a> {
     Nanos(i128),
 }
 
+/// The cells of one column of a Parquet row group.
 pub struct Cells {
     logical: LogicalType,
     batch: CellReader,

@@ -1,7 +1,4 @@
-//! The columns to read, and the format.
-
 mod column;
-mod delimiter;
 mod format;
 mod path_columns;
 
@@ -11,8 +8,7 @@ use std::path::Path;
 use jiff::tz::TimeZone;
 
 pub use column::{Column, ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection};
-pub use delimiter::Delimiter;
-pub use format::{Format, advice_to_unpack};
+pub use format::{Delimiter, Format, advice_to_unpack, seems_header};
 pub use path_columns::PathColumns;
 
 use crate::compression::Compression;
@@ -110,7 +106,7 @@ impl Schema {
             key: self.key.clone()?,
             time: self.time.clone(),
             user: self.user.clone(),
-            header: self.header,
+            has_header: self.has_header(),
             show_names: self.show_names,
             delimiter: self.delimiter,
             times: match self.user {
@@ -122,7 +118,8 @@ impl Schema {
         })
     }
 
-    /// Returns true if the first line of CSV and TSV names the columns.
+    /// Returns true if the first line of CSV and TSV names the columns: one is asked for by name, or the
+    /// operator says so.
     pub fn has_header(&self) -> bool {
         let columns = [&self.key, &self.time, &self.user];
         self.header || columns.into_iter().flatten().any(Column::is_named)
