@@ -10,7 +10,7 @@ use crate::error::{Halt, Result};
 use crate::find::Fields;
 use crate::lines::{Lines, too_long};
 use crate::records::{Records, names};
-use crate::schema::{ColumnNames, ColumnSelection, Delimiter};
+use crate::schema::{ColumnNames, ColumnSelection, Delimiter, Schema};
 use crate::sink::{EventFault, EventSink};
 
 /// Longer records of several lines would take the memory that was promised to the window.
@@ -24,8 +24,8 @@ pub fn read(
     sink: &mut EventSink<'_>,
 ) -> Result<()> {
     let mut lines = Lines::new(reader);
-    let mut records = Records::new(selection);
-    let delimiter = delimiter(&mut lines, selection).map_err(|cause| sink.broken(cause))?;
+    let mut records = Records::new(selection, sink.schema);
+    let delimiter = delimiter(&mut lines, selection, sink.schema).map_err(|cause| sink.broken(cause))?;
     let mut quoted = Quoted::new(delimiter);
     let mut open = false;
     while let Some((number, line, has_quote)) = lines.next_quoted().map_err(|cause| sink.broken(cause))? {
@@ -63,8 +63,8 @@ pub fn read_tsv(
     sink: &mut EventSink<'_>,
 ) -> Result<()> {
     let mut lines = Lines::new(reader);
-    let mut records = Records::new(selection);
-    let delimiter = selection.delimiter.unwrap_or(Delimiter::TAB);
+    let mut records = Records::new(selection, sink.schema);
+    let delimiter = sink.schema.delimiter.unwrap_or(Delimiter::TAB);
     while let Some((number, line)) = lines.next().map_err(|cause| sink.broken(cause))? {
         records.take(number, line, Fields::new(line, delimiter.0), too_long(line), sink)?;
     }
@@ -72,11 +72,11 @@ pub fn read_tsv(
 }
 
 /// The delimiter: as given, or as a header shows; never as an event does.
-fn delimiter(lines: &mut Lines<'_>, selection: &ColumnSelection) -> io::Result<Delimiter> {
-    if let Some(told) = selection.delimiter {
+fn delimiter(lines: &mut Lines<'_>, selection: &ColumnSelection, schema: &Schema) -> io::Result<Delimiter> {
+    if let Some(told) = schema.delimiter {
         return Ok(told);
     }
-    if !selection.has_header {
+    if !schema.has_header() {
         return Ok(Delimiter::COMMA);
     }
     let line = lines.peek()?;

@@ -30,7 +30,7 @@ fn read(bytes: &[u8], compression: Compression, format: Format, named: bool, mul
         ByteStream::new(bytes, &[compression], false).map_err(|cause| Halt::from(cause.to_string()))?;
     let selection = Some(selection(key, Some(time), user)).filter(|_| format != Format::Text);
     let schema = Schema { multiline, by_clock: true, ..Schema::default() };
-    let (found, tally) = events(&schema, |sink| read_stream(stream, format, selection, &schema, sink));
+    let (found, tally) = events(&schema, |sink| read_stream(stream, format, selection, sink));
     found.map(|_| tally.events + tally.waiting)
 }
 

@@ -2,7 +2,9 @@
 
 use crate::EventRef;
 use crate::error::Result;
-use crate::schema::{ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection, PathColumns};
+use crate::schema::{
+    ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection, EventColumns, PathColumns, Schema,
+};
 use crate::sink::{EventFault, EventSink};
 use crate::stream::BYTE_ORDER_MARK;
 
@@ -15,8 +17,8 @@ pub struct Records<'w> {
 }
 
 impl<'w> Records<'w> {
-    pub fn new(selection: &'w ColumnSelection) -> Self {
-        let places = selection.by_number().filter(|_| !selection.has_header);
+    pub fn new(selection: &'w ColumnSelection, schema: &Schema) -> Self {
+        let places = selection.by_number().filter(|_| !schema.has_header());
         Self {
             selection,
             index: places.map(|places| FieldIndex::new(places, &selection.path_columns)),
@@ -40,7 +42,7 @@ impl<'w> Records<'w> {
         };
         let is_odd = self.width.is_some_and(|width| fields.clone().count() != width);
         let fault = fault.or(is_odd.then_some(EventFault::OtherColumns));
-        let RawEvent { key, time, user } =
+        let EventColumns { key, time, user } =
             if index.has_users { index.pick::<true>(fields) } else { index.pick::<false>(fields) };
         let time = time.and_then(|time| self.selection.times.parse(time));
         if self.is_header(line) {
@@ -70,20 +72,14 @@ impl<'w> Records<'w> {
         sink: &mut EventSink<'_>,
     ) -> Result<()> {
         let all = names(fields);
-        let names = ColumnNames { all: &all, are_public: self.selection.show_names };
+        let names = ColumnNames { all: &all, are_public: sink.schema.show_names };
         let places = self.selection.among(&names).map_err(|wrong| sink.unfit(wrong))?;
         sink.tally.key_of_path |= places.key.is_of_path();
         self.index = Some(FieldIndex::new(places, &self.selection.path_columns));
-        self.width = self.selection.is_strict.then_some(all.len());
+        self.width = sink.schema.is_strict().then_some(all.len());
         self.header = line.to_vec();
         Ok(())
     }
-}
-
-struct RawEvent<'a> {
-    key: Option<&'a [u8]>,
-    time: Option<&'a [u8]>,
-    user: Option<&'a [u8]>,
 }
 
 /// The fields of every line in which they stand.
@@ -113,11 +109,15 @@ impl<'w> FieldIndex<'w> {
     /// The columns, as far as they are there; looks no further than the last of their fields, and for users
     /// only where there are any: a comparison more for each field can be felt.
     #[inline]
-    fn pick<'s, 'a: 's, const USERS: bool>(self, fields: impl Iterator<Item = &'a [u8]>) -> RawEvent<'s>
+    fn pick<'s, 'a: 's, const USERS: bool>(
+        self,
+        fields: impl Iterator<Item = &'a [u8]>,
+    ) -> EventColumns<&'s [u8]>
     where
         'w: 's,
     {
-        let mut raw = RawEvent { key: self.key.of_path, time: self.time.of_path, user: self.user.of_path };
+        let mut raw =
+            EventColumns { key: self.key.of_path, time: self.time.of_path, user: self.user.of_path };
         for (index, field) in fields.take(self.fields).enumerate() {
             if index == self.key.field {
                 raw.key = Some(field);
@@ -160,7 +160,6 @@ pub fn names<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::csv;
-    use crate::schema::Schema;
     use crate::testing::{Dice, Owned, events, selection};
     use crate::time::Times;
 

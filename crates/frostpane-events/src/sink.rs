@@ -9,7 +9,7 @@ use std::thread;
 use crate::EventRef;
 use crate::error::{Error, Halt, Result};
 use crate::printable::{cut, printable};
-use crate::schema::{OnInvalid, Schema};
+use crate::schema::Schema;
 use crate::source::unreadable;
 use crate::time::is_in_calendar;
 
@@ -40,7 +40,7 @@ pub enum EventFault {
     NoTime,
     NoArray,
     NoStream,
-    /// Only where invalid events [refuse](OnInvalid::Refuse), as the following.
+    /// Only where invalid events [refuse](crate::OnInvalid::Refuse), as the following.
     OtherColumns,
     MissingKey,
     MissingTime,
@@ -157,24 +157,14 @@ impl ReadTally {
 }
 
 pub struct EventSink<'a> {
-    file: &'a str,
-    unit: &'static str,
+    pub file: &'a str,
+    pub unit: &'static str,
     pub schema: &'a Schema,
     pub tally: &'a mut ReadTally,
-    visit: &'a mut dyn FnMut(EventRef<'_>) -> Result<()>,
+    pub visit: &'a mut dyn FnMut(EventRef<'_>) -> Result<()>,
 }
 
-impl<'a> EventSink<'a> {
-    pub fn new(
-        file: &'a str,
-        unit: &'static str,
-        schema: &'a Schema,
-        tally: &'a mut ReadTally,
-        visit: &'a mut dyn FnMut(EventRef<'_>) -> Result<()>,
-    ) -> Self {
-        Self { file, unit, schema, tally, visit }
-    }
-
+impl EventSink<'_> {
     /// Takes the event of the line or row with this number; `text` is what the operator may see of it.
     #[inline]
     pub fn event(&mut self, number: u64, event: EventRef<'_>, text: &[u8]) -> Result<()> {
@@ -200,7 +190,7 @@ impl<'a> EventSink<'a> {
         fault: EventFault,
         text: &[u8],
     ) -> Result<()> {
-        if self.schema.on_invalid == OnInvalid::Refuse && fault.is_of_form() {
+        if self.schema.is_strict() && fault.is_of_form() {
             return Err(self.invalid(number, fault).into());
         }
         self.note(number, fault, text);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::EventRef;
 use crate::error::Result;
 use crate::schema::{Column, ColumnSelection, Schema};
 use crate::sink::{EventSink, ReadTally};
@@ -21,10 +22,11 @@ pub fn events(
 ) -> (Result<Vec<Owned>>, ReadTally) {
     let (mut tally, mut events) = (ReadTally::default(), Vec::new());
     let owned = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
-    let outcome = read(&mut EventSink::new("events", "line", schema, &mut tally, &mut |event| {
+    let visit = &mut |event: EventRef<'_>| {
         events.push((event.time, owned(event.key), owned(event.user)));
         Ok(())
-    }));
+    };
+    let outcome = read(&mut EventSink { file: "events", unit: "line", schema, tally: &mut tally, visit });
     (outcome.map(|()| events), tally)
 }
 

@@ -1,6 +1,5 @@
 //! Which columns make an event.
 
-use super::format::Delimiter;
 use super::path_columns::PathColumns;
 use crate::error::Error;
 use crate::printable::printable;
@@ -111,15 +110,8 @@ pub struct ColumnSelection {
     pub key: Column,
     pub time: Option<Column>,
     pub user: Option<Column>,
-    /// The first line names the columns.
-    pub has_header: bool,
-    /// An error may show a first line that names columns.
-    pub show_names: bool,
-    pub delimiter: Option<Delimiter>,
     pub times: Times,
     pub path_columns: PathColumns,
-    /// Rows have as many fields as the header, and objects have each of the fields once.
-    pub is_strict: bool,
 }
 
 impl ColumnSelection {
@@ -144,6 +136,24 @@ impl ColumnSelection {
             None => Some(None),
         };
         Some(ColumnPlaces { key: place(&self.key)?, time: other(&self.time)?, user: other(&self.user)? })
+    }
+}
+
+/// Something for each column of an event, if there is one.
+#[derive(Clone, Copy)]
+pub struct EventColumns<T> {
+    pub key: Option<T>,
+    pub time: Option<T>,
+    pub user: Option<T>,
+}
+
+impl<T> EventColumns<T> {
+    pub fn map<U>(self, f: impl Fn(T) -> Option<U>) -> EventColumns<U> {
+        EventColumns {
+            key: self.key.and_then(&f),
+            time: self.time.and_then(&f),
+            user: self.user.and_then(&f),
+        }
     }
 }
 

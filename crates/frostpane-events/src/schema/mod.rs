@@ -7,7 +7,7 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 
-pub use column::{Column, ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection};
+pub use column::{Column, ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection, EventColumns};
 pub use format::{Delimiter, Format, advice_to_unpack, seems_header};
 pub use path_columns::PathColumns;
 
@@ -106,16 +106,17 @@ impl Schema {
             key: self.key.clone()?,
             time: self.time.clone(),
             user: self.user.clone(),
-            has_header: self.has_header(),
-            show_names: self.show_names,
-            delimiter: self.delimiter,
             times: match self.user {
                 Some(_) => times.by_themselves(),
                 None => times,
             },
             path_columns: PathColumns::of(file),
-            is_strict: self.on_invalid == OnInvalid::Refuse,
         })
+    }
+
+    /// Returns true if rows must have as many fields as the header, and objects each of the fields once.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.on_invalid == OnInvalid::Refuse
     }
 
     /// Returns true if the first line of CSV and TSV names the columns: one is asked for by name, or the

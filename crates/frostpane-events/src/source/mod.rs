@@ -231,7 +231,7 @@ impl Source {
             self.report.empty.push(name.clone());
         }
         let tally = &mut self.report.tally;
-        let mut sink = EventSink::new(&name, format.unit(), &self.schema, tally, visit);
+        let mut sink = EventSink { file: &name, unit: format.unit(), schema: &self.schema, tally, visit };
         match (format, bytes_on_disk(file), self.schema.selection(file)) {
             #[cfg(feature = "parquet")]
             (Format::Parquet, Some(bytes), Some(selection)) if compressions.is_empty() => {
@@ -239,7 +239,7 @@ impl Source {
                 let progress = |share: f64| self.bytes_read.set(before + (bytes as f64 * share) as u64);
                 crate::parquet::read(file, &selection, &progress, &mut sink)
             }
-            (_, _, selection) => read_stream(stream, *format, selection, &self.schema, &mut sink),
+            (_, _, selection) => read_stream(stream, *format, selection, &mut sink),
         }?;
         if cut.get() {
             self.report.cut = Some(name);
@@ -300,10 +300,9 @@ pub fn read_stream(
     mut stream: ByteStream<'_>,
     format: Format,
     selection: Option<ColumnSelection>,
-    schema: &Schema,
     sink: &mut EventSink<'_>,
 ) -> Result<()> {
-    let reader = &mut *stream.reader;
+    let (reader, schema) = (&mut *stream.reader, sink.schema);
     let Some(selection) = selection else {
         return pattern::read_whole(reader, sink);
     };
@@ -338,7 +337,8 @@ pub fn read_bytes<E: From<Error>>(
 ) -> Result<ReadTally, E> {
     let mut tally = ReadTally::default();
     visiting(visit, |visit| {
-        let mut sink = EventSink::new("the events", format.unit(), schema, &mut tally, visit);
+        let mut sink =
+            EventSink { file: "the events", unit: format.unit(), schema, tally: &mut tally, visit };
         match (format, schema.selection(Path::new(""))) {
             (Format::JsonArray, Some(selection)) => {
                 let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
@@ -348,7 +348,7 @@ pub fn read_bytes<E: From<Error>>(
             (Format::Arrow, Some(selection)) => crate::arrow::read(body, &selection, &mut sink),
             (_, selection) => {
                 let stream = ByteStream::new(body, &[], false).map_err(|cause| sink.broken(cause))?;
-                read_stream(stream, format, selection, schema, &mut sink)
+                read_stream(stream, format, selection, &mut sink)
             }
         }
     })?;
