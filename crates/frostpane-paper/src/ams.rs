@@ -20,11 +20,7 @@ pub struct Ams {
 }
 
 impl Ams {
-    /// `r` sums, all zero.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `r` is zero.
+    /// `r` sums, all zero. Panics if `r` is zero.
     pub fn new(r: usize) -> Self {
         assert!(r > 0, "AMS needs at least one sum");
         Self { sums: vec![0; r], updates: 0 }
@@ -72,9 +68,6 @@ impl Ams {
     }
 
     /// Divides the sums into `means` groups of equal size and returns the median of their estimates of `F_2`.
-    ///
-    /// # Panics
-    ///
     /// Panics if `r` is not a multiple of `means`.
     pub fn median_f2(&self, means: usize) -> f64 {
         assert!(means > 0 && self.sums.len().is_multiple_of(means), "sums do not divide into {means} means");

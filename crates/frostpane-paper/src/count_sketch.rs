@@ -65,11 +65,7 @@ impl CountSketchShape {
 }
 
 impl PublishedCountSketch {
-    /// A table of zeros.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the shape has no cells.
+    /// A table of zeros. Panics if the shape has no cells.
     pub fn new(shape: CountSketchShape) -> Self {
         assert!(shape.cells() > 0, "CountSketch needs at least one cell");
         Self { shape, cells: vec![0; shape.cells()] }

@@ -25,11 +25,7 @@ pub struct PublishedMisraGries {
 }
 
 impl PublishedMisraGries {
-    /// An empty table of `c` counters.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `counters` is zero.
+    /// An empty table of `c` counters. Panics if `counters` is zero.
     pub fn new(counters: usize) -> Self {
         assert!(counters > 0, "Misra-Gries needs at least one counter");
         Self { counters, table: BTreeMap::new(), decrements: 0, events: 0 }

@@ -9,22 +9,17 @@ use frostpane_paper::laplace::laplace;
 use frostpane_paper::{L1, L2, NoiseScale, PresetRefusal, PublishedContinual};
 use std::collections::HashMap;
 
-/// Always the median of the distribution: no noise.
-struct Median;
-
-impl Entropy for Median {
-    fn word(&mut self) -> Result<u64> {
-        Ok(1 << 63)
-    }
-}
-
-/// These words, then the median.
+/// These words, then always the median of the distribution, which is no noise.
 struct Script(Vec<u64>);
 
 impl Entropy for Script {
     fn word(&mut self) -> Result<u64> {
         Ok(if self.0.is_empty() { 1 << 63 } else { self.0.remove(0) })
     }
+}
+
+fn no_noise() -> Script {
+    Script(Vec::new())
 }
 
 /// Keys with shares in per mille, and the rest spread over 3,000 keys from 10,000 on.
@@ -81,7 +76,7 @@ fn l2_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
         let stream = stream(WINDOW, 10 * seed);
         let mut l2 = small_l2(seed);
         stream.iter().for_each(|&key| l2.update(key));
-        let answer = l2.query(WINDOW as u64, &mut Median).unwrap();
+        let answer = l2.query(WINDOW as u64, &mut no_noise()).unwrap();
         let truth = counts(&stream[WINDOW..]);
         let norm = l2_norm(&truth);
         assert!((answer.norm / norm - 1.0).abs() < 0.25, "{} for {norm}", answer.norm);
@@ -102,7 +97,7 @@ fn l2_answers_for_any_window_at_the_end() {
     let mut l2 = small_l2(5);
     stream.iter().for_each(|&key| l2.update(key));
     for window in [500, 2_000, 5_000, 6_000, 9_000, 12_000, 50_000] {
-        let answer = l2.query(window as u64, &mut Median).unwrap();
+        let answer = l2.query(window as u64, &mut no_noise()).unwrap();
         let truth = counts(&stream[stream.len().saturating_sub(window)..]);
         let norm = l2_norm(&truth);
         for (&key, &count) in &truth {
@@ -123,7 +118,7 @@ fn l2_counts_nothing_from_before_the_window() {
     let before = planted(2_000, &[(9, 500)], 1).into_iter().chain((0..400).map(|_| 8));
     before.chain(planted(2_000, &[(9, 500)], 2)).for_each(|key| l2.update(key));
     assert!(l2.estimates(2_401).contains(&(8, 0)), "{:?}", l2.estimates(2_401));
-    assert_eq!(keys(&l2.query(2_000, &mut Median).unwrap().listed), [9]);
+    assert_eq!(keys(&l2.query(2_000, &mut no_noise()).unwrap().listed), [9]);
 }
 
 /// Key 2 is brought to the threshold exactly, and then `X`, `Y_2` and `Z_2` are drawn from the far end, one
@@ -133,7 +128,7 @@ fn line_9_has_the_norm_the_bar_and_the_count_noisy() {
     const MIDDLE: u64 = 1 << 63;
     let mut l2 = small_l2(3);
     (0..4_000).for_each(|_| l2.update(1));
-    while keys(&l2.query(9_999, &mut Median).unwrap().listed) != [1, 2] {
+    while keys(&l2.query(9_999, &mut no_noise()).unwrap().listed) != [1, 2] {
         l2.update(2);
     }
     let lists = |x: u64, y: u64, z: u64| {
@@ -156,17 +151,17 @@ fn line_9_has_the_norm_the_bar_and_the_count_noisy() {
 fn answers_say_which_noise_they_have_and_need() {
     let mut l2 = small_l2(3);
     (0..500).for_each(|t| l2.update(t % 3));
-    let printed = l2.query(500, &mut Median).unwrap();
+    let printed = l2.query(500, &mut no_noise()).unwrap();
     let [_, scale] = l2.constants().printed_noise(printed.norm);
     let [_, needed] = l2.constants().proof_noise(printed.norm);
     assert_eq!((printed.noise, printed.needed_noise), (scale, needed));
-    let proof = l2.with_noise(NoiseScale::Proof).query(500, &mut Median).unwrap();
+    let proof = l2.with_noise(NoiseScale::Proof).query(500, &mut no_noise()).unwrap();
     assert_eq!((proof.noise, proof.needed_noise), (needed, needed));
 
     let l1 = L1::new(L1Constants::scaled(0.1, 0.5, 1_000_000, 64_000_000).unwrap());
-    let printed = l1.query(1, &mut Median).unwrap();
+    let printed = l1.query(1, &mut no_noise()).unwrap();
     assert_eq!((printed.noise, printed.needed_noise), (1.0 / (0.5 * 0.1 * 1e6_f64.ln()), 4.0));
-    let proof = l1.with_noise(NoiseScale::Proof).query(1, &mut Median).unwrap();
+    let proof = l1.with_noise(NoiseScale::Proof).query(1, &mut no_noise()).unwrap();
     assert_eq!((proof.noise, proof.needed_noise), (4.0, 4.0));
 }
 
@@ -192,7 +187,7 @@ fn l1_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
     for (mut l1, seed) in [(published, 1), (scaled.clone(), 2), (scaled, 3)] {
         let stream = stream(WINDOW, 100 * seed);
         stream.iter().for_each(|&key| l1.update(key));
-        let answer = l1.query(WINDOW as u64, &mut Median).unwrap();
+        let answer = l1.query(WINDOW as u64, &mut no_noise()).unwrap();
         let truth = counts(&stream[WINDOW..]);
         assert_eq!(keys(&answer.listed), [3, 4, 5], "5 has 0.8 alpha W, above 3/4");
         let constants = l1.constants();
@@ -222,10 +217,10 @@ fn l1_finds_the_timestamp_before_the_window() {
 
 #[test]
 fn a_stream_of_nothing_lists_nothing() {
-    assert!(small_l2(0).query(10, &mut Median).unwrap().listed.is_empty());
+    assert!(small_l2(0).query(10, &mut no_noise()).unwrap().listed.is_empty());
     let l1 = L1::published(0.5, 1.0, 100, 1 << 30).unwrap();
-    assert!(l1.query(10, &mut Median).unwrap().listed.is_empty());
-    assert!(l1.query(0, &mut Median).unwrap().listed.is_empty());
+    assert!(l1.query(10, &mut no_noise()).unwrap().listed.is_empty());
+    assert!(l1.query(0, &mut no_noise()).unwrap().listed.is_empty());
 }
 
 #[test]
@@ -308,7 +303,7 @@ fn l1_lists_a_key_in_one_of_two_neighbours_only() {
     };
     for noise in [NoiseScale::Printed, NoiseScale::Proof] {
         let (with, without) = (run(7, noise), run(8, noise));
-        let scale = with.query(33, &mut Median).unwrap().noise;
+        let scale = with.query(33, &mut no_noise()).unwrap().noise;
         let chance = (-(0.75 * 0.5 * 33.0 - 1.0) / scale).exp() / 2.0;
         assert!(chance > 0.1);
         let mut entropy = InsecureSeededEntropy::new(3);
@@ -333,7 +328,7 @@ fn one_event_moves_what_l1_releases_by_almost_its_whole_error() {
         let mut l1 = L1::published(0.5, 1.0, 20_000, 1 << 30).unwrap();
         l1.update(first);
         (0..WINDOW).for_each(|_| l1.update(1));
-        let answer = l1.query(WINDOW, &mut Median).unwrap();
+        let answer = l1.query(WINDOW, &mut no_noise()).unwrap();
         answer.listed[0].1
     };
     let (with, without) = (estimate(1), estimate(2));
@@ -364,7 +359,7 @@ fn continual_blocks_cover_the_window_once() {
             let end = if draw == Draw::EveryOutput { t } else { t / SHORTEST * SHORTEST };
             for key in [1, 2] {
                 let expected = stream[start..end].iter().filter(|&&event| event == key).count();
-                let estimate = run.estimate(key, &mut Median).unwrap();
+                let estimate = run.estimate(key, &mut no_noise()).unwrap();
                 assert_eq!(estimate.round() as usize, expected, "time {t}, key {key}, {draw:?}");
             }
             assert!(run.active_blocks() <= 2 * 6);
