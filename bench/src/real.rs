@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use frostpane::{Bytes, Release};
 use hashbrown::HashMap;
@@ -34,17 +34,14 @@ pub fn streams() -> impl Iterator<Item = std::io::Result<RealStream>> {
     STREAMS.into_iter().filter_map(|(name, column)| RealStream::read(name, column).transpose())
 }
 
-fn path(name: &str) -> PathBuf {
-    Path::new(FOLDER).join(format!("{name}.tsv.zst"))
-}
-
 /// The text of a stream, or a message and nothing if its file does not exist.
 pub fn lines(name: &str) -> std::io::Result<Option<Vec<u8>>> {
-    if !path(name).exists() {
+    let file = Path::new(FOLDER).join(format!("{name}.tsv.zst"));
+    if !file.exists() {
         eprintln!("left out: no {name} at {FOLDER}");
         return Ok(None);
     }
-    zstd::decode_all(fs::read(path(name))?.as_slice()).map(Some)
+    zstd::decode_all(fs::read(file)?.as_slice()).map(Some)
 }
 
 impl RealStream {

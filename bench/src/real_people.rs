@@ -52,10 +52,8 @@ pub fn run() -> BenchResult {
 
 impl UserStream {
     fn read(name: &'static str, until: &str) -> Result<Option<Self>, Box<dyn std::error::Error>> {
-        let until = Edge::Instant(until.parse()?);
-        let Edge::Instant(end) = until else {
-            return Ok(None);
-        };
+        let end = until.parse()?;
+        let until = Edge::Instant(end);
         let last = end.as_second();
         let first = last - i64::from(DAYS) * DAY.as_secs() as i64;
         let Some(text) = lines(&format!("people/{name}"))? else {
