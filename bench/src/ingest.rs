@@ -11,25 +11,19 @@ use datasketches::frequencies::FrequentItemsSketch;
 use frostpane::{Builder, Bytes, Event, HeavyHitters, Key, Keys, Norm, Policy, Result, Window};
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use serde_json::{Map, Value, json};
 
 use crate::streams::{text, uniform, words, zipf};
-use crate::{BenchResult, REPETITIONS};
-use ClockKind::{Processor, Wall};
+use crate::{BenchResult, REPETITIONS, seconds};
+use ClockId::{Monotonic as Wall, ProcessCPUTime as Processor};
 
 const EVENTS: usize = 50_000_000;
 const KEYS: usize = 1_000_000;
 /// The window that is counted exactly, in events.
 const WINDOW: usize = 10_000_000;
 
-type IngestContender<T> = (&'static str, ClockKind, fn(&[T]) -> Result<()>);
-
-#[derive(Clone, Copy)]
-enum ClockKind {
-    Processor,
-    Wall,
-}
+type IngestContender<T> = (&'static str, ClockId, fn(&[T]) -> Result<()>);
 
 const INTEGERS: [IngestContender<u64>; 19] = [
     ("plain pass", Processor, plain_pass),
@@ -81,24 +75,13 @@ fn measure<T>(contenders: &[IngestContender<T>], stream: &[T]) -> Result<Value> 
     let mut rates = vec![Vec::new(); contenders.len()];
     for _ in 0..REPETITIONS {
         for ((_, clock, count), rates) in contenders.iter().zip(&mut rates) {
-            let start = clock.now();
+            let start = seconds(*clock);
             count(stream)?;
-            rates.push(stream.len() as f64 / (clock.now() - start) / 1e6);
+            rates.push(stream.len() as f64 / (seconds(*clock) - start) / 1e6);
         }
     }
     let names = contenders.iter().map(|(name, ..)| (*name).to_owned());
     Ok(Value::Object(names.zip(rates.into_iter().map(|rates| json!(rates))).collect()))
-}
-
-impl ClockKind {
-    /// The time in seconds.
-    fn now(self) -> f64 {
-        let time = clock_gettime(match self {
-            Processor => ClockId::ProcessCPUTime,
-            Wall => ClockId::Monotonic,
-        });
-        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-    }
 }
 
 /// Reads the keys only: a bound on every rate.

@@ -20,6 +20,8 @@ use std::env;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use rustix::time::{ClockId, clock_gettime};
+
 const REPETITIONS: usize = 5;
 
 type BenchResult = Result<(), Box<dyn std::error::Error>>;
@@ -70,7 +72,11 @@ fn run(arguments: &[String]) -> BenchResult {
 
 /// Processor time of this thread in seconds.
 fn cpu() -> f64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    seconds(ClockId::ThreadCPUTime)
+}
+
+fn seconds(clock: ClockId) -> f64 {
+    let now = clock_gettime(clock);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
