@@ -109,27 +109,17 @@ impl Audit {
             Method::Sampled(prepare) => {
                 let trial = prepare(&check.setting, self.mutant)?;
                 let half = ((self.runs * check.effort / 2.0) as u64).max(1);
-                self.sample(check, &trial, half, progress)
+                let failure = (1.0 - self.confidence) / self.sampled.max(1) as f64;
+                let delta = check.setting.delta;
+                // The event is chosen on one half of the runs and counted on the other.
+                let mut first = tally(&trial, half, &|done| progress(done / 2.0))?;
+                let event = first.choose(delta, failure);
+                let second = tally(&trial, half, &|done| progress(0.5 + done / 2.0))?;
+                let at_least = second.bound(&event, delta, failure);
+                first.merge(second);
+                Ok(Finding { runs: first.runs(), tally: first, ..Finding::new(check, at_least) })
             }
         }
-    }
-
-    /// The event is chosen on one half of the runs and counted on the other.
-    fn sample(
-        &self,
-        check: &Check,
-        trial: &Trial,
-        half: u64,
-        progress: &(impl Fn(f64) + Sync),
-    ) -> Result<Finding> {
-        let failure = (1.0 - self.confidence) / self.sampled.max(1) as f64;
-        let delta = check.setting.delta;
-        let mut first = tally(trial, half, &|done| progress(done / 2.0))?;
-        let event = first.choose(delta, failure);
-        let second = tally(trial, half, &|done| progress(0.5 + done / 2.0))?;
-        let at_least = second.bound(&event, delta, failure);
-        first.merge(second);
-        Ok(Finding { runs: first.runs(), tally: first, ..Finding::new(check, at_least) })
     }
 }
 

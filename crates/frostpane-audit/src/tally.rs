@@ -118,13 +118,10 @@ impl OutcomeTally {
 
     /// The least epsilon compatible with an event that was chosen on other runs.
     pub fn bound(&self, event: &OutcomeSet, delta: f64, failure: f64) -> f64 {
-        let sum = |side: usize| event.labels.iter().map(|label| self.hits(*label, side)).sum();
+        let hits = |label, side: usize| self.labels.get(label).map_or(0, |counts| counts[side]);
+        let sum = |side| event.labels.iter().map(|label| hits(label, side)).sum();
         let (first, second) = (event.likelier as usize, 1 - event.likelier as usize);
         bound::epsilon([sum(first), sum(second)], self.runs(), delta, failure)
-    }
-
-    fn hits(&self, label: i64, side: usize) -> u64 {
-        self.labels.get(&label).map_or(0, |counts| counts[side])
     }
 }
 

@@ -69,10 +69,6 @@ impl Distinguisher {
         ((self.score(release) * 3 + first) * 2 + norm) * 2 + total
     }
 
-    pub fn observe(&self, release: &Release<u64>) -> TrialOutcome {
-        TrialOutcome { label: self.label(release), shown: self.shown(release) }
-    }
-
     /// The noisy count of the key that differs, or the score if many do.
     pub fn shown(&self, release: &Release<u64>) -> i64 {
         match &self.moved[..] {
@@ -100,5 +96,8 @@ pub fn at_the_end<S: Send + Sync + 'static>(
         Ok(audited)
     };
     let distinguisher = Distinguisher::between(&fed(0)?.inside()?, &fed(1)?.inside()?);
-    Ok(Box::new(move |side| Ok(distinguisher.observe(&fed(side as usize)?.release()?))))
+    Ok(Box::new(move |side| {
+        let release = fed(side as usize)?.release()?;
+        Ok(TrialOutcome { label: distinguisher.label(&release), shown: distinguisher.shown(&release) })
+    }))
 }
