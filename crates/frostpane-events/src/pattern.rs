@@ -64,10 +64,6 @@ impl Pattern {
     pub fn group_of_users(&self) -> Option<Column> {
         self.group("user").filter(|_| !self.is_usual)
     }
-
-    fn is_somebody(&self, user: &[u8]) -> bool {
-        !(self.is_usual && user == b"-")
-    }
 }
 
 pub fn read(
@@ -93,7 +89,7 @@ pub fn read(
             (Some(key), None) => {
                 let key = Some(key).filter(|key| !key.is_empty());
                 let user = positions.user.and_then(find);
-                let user = user.filter(|user| pattern.is_somebody(user));
+                let user = user.filter(|user| !(pattern.is_usual && *user == b"-"));
                 sink.event(number, EventRef { time, key, user }, line)?;
             }
             (_, fault) => sink.unreadable(number, time, fault.unwrap_or(EventFault::NoMatch), line)?,

@@ -48,13 +48,6 @@ pub enum EventFault {
     Twice,
 }
 
-impl EventFault {
-    /// Returns true if the form of an event is invalid, and not what a key or a user is.
-    fn is_of_form(self) -> bool {
-        self != EventFault::NotText
-    }
-}
-
 impl fmt::Display for EventFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -190,7 +183,8 @@ impl EventSink<'_> {
         fault: EventFault,
         text: &[u8],
     ) -> Result<()> {
-        if self.schema.is_strict() && fault.is_of_form() {
+        // Bytes that are not UTF-8 may be those of a key or a user, which refuse nothing.
+        if self.schema.is_strict() && fault != EventFault::NotText {
             return Err(self.invalid(number, fault).into());
         }
         self.note(number, fault, text);

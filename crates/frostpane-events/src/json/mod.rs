@@ -164,13 +164,6 @@ mod tests {
     use crate::schema::Schema;
     use crate::testing::{events, selection, text};
 
-    fn users(lines: &[&str]) -> Vec<Option<String>> {
-        let selection = selection("k", None, Some("who.id"));
-        let lines = lines.join("\n");
-        let (found, _) = events(&Schema::default(), |sink| read(&mut lines.as_bytes(), &selection, sink));
-        found.unwrap().into_iter().map(|(.., user)| text(user)).collect()
-    }
-
     #[test]
     fn a_user_may_stand_below_other_fields_and_names_may_have_dots() {
         let lines = [
@@ -179,8 +172,12 @@ mod tests {
             r#"{"who": "17", "k": 1}"#,
             r#"{"id": "17", "k": 1}"#,
             r#"{"who": {"id": "17"}, "k": "x", "who": {"id": "18"}, "y": ""}"#,
-        ];
+        ]
+        .join("\n");
+        let selection = selection("k", None, Some("who.id"));
+        let (found, _) = events(&Schema::default(), |sink| read(&mut lines.as_bytes(), &selection, sink));
+        let users: Vec<_> = found.unwrap().into_iter().map(|(.., user)| text(user)).collect();
         let expected = [Some("17"), Some("17"), None, None, Some("17")].map(|user| user.map(str::to_owned));
-        assert_eq!(users(&lines), expected);
+        assert_eq!(users, expected);
     }
 }

@@ -70,9 +70,9 @@ impl Cells {
         let chunk = group.metadata().columns().get(index);
         let chunk = chunk.ok_or("a row group lacks columns")?;
         let column = chunk.column_descr_ptr();
-        let unfit = |what: &str| format!("column {} holds {what}", column.path().string());
         if column.max_rep_level() > 0 {
-            return Err(unfit("lists, but must hold one value a row"));
+            let name = column.path().string();
+            return Err(format!("column {name} holds lists, but must hold one value a row"));
         }
         let most = column.max_def_level();
         if ByteCells::can_read(chunk) {

@@ -131,11 +131,6 @@ pub fn unreadable(name: &str, cause: &io::Error) -> String {
 const NOT_PACKED: &str =
     "it does not begin as what PACKING has packed does: if it is not packed, use --packing none";
 
-/// The number of bytes of the files on disk together, unless one of them is a pipe.
-pub fn total_bytes(files: &[PathBuf]) -> Option<u64> {
-    files.iter().map(|file| bytes_on_disk(file)).sum()
-}
-
 /// The number of bytes of a file on disk, unless it is a pipe.
 pub fn bytes_on_disk(file: &Path) -> Option<u64> {
     let data = fs::metadata(file).ok()?;

@@ -18,7 +18,7 @@ use crate::sink::{EventSink, ReadTally};
 use crate::stream::{BYTE_ORDER_MARK, ByteStream, Counted, WholeLines};
 use crate::{csv, json, pattern};
 pub use files::unreadable;
-use files::{bytes_on_disk, expand, is_standard_input, name, total_bytes};
+use files::{bytes_on_disk, expand, is_standard_input, name};
 pub use part::FilePart;
 
 /// The events of some files.
@@ -88,7 +88,7 @@ impl Source {
     /// be read is settled here, before anything is.
     pub fn new(files: &[PathBuf], schema: Schema) -> Result<Self, Error> {
         let files = expand(files)?;
-        let total_bytes = total_bytes(&files);
+        let total_bytes = files.iter().map(|file| bytes_on_disk(file)).sum();
         let layouts = files.into_iter().map(|file| FileLayout::of(file, &schema));
         let layouts = layouts.collect::<Result<_, _>>()?;
         Ok(Self { total_bytes, ..Self::of(layouts, schema) })

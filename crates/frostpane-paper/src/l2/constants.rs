@@ -96,7 +96,7 @@ impl L2Constants {
         let Ok(printed) = Self::published(self.alpha, self.epsilon, self.m) else {
             return Vec::new();
         };
-        let all = [
+        changes([
             ("accuracy of the histogram, eps/(500 log m)", printed.rho, self.rho),
             ("accuracy of AMS, eps/(500 log m)", printed.ams, self.ams),
             ("means of AMS, 18 ln(2 m^2/delta)", printed.means as f64, self.means as f64),
@@ -104,8 +104,7 @@ impl L2Constants {
             ("buckets of CountSketch times threshold^2, 1", printed.width, self.width),
             ("rows of CountSketch, ln(2 n m^2/delta)", printed.rows as f64, self.rows as f64),
             ("error of Counter over the norm, threshold/2", printed.counter, self.counter),
-        ];
-        changes(all)
+        ])
     }
 
     /// The most timestamps at time `m`: every second norm is smaller by `1 - beta/2`, and the
