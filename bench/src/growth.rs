@@ -10,6 +10,8 @@ use crate::plot::{ChartLine, ChartPanel, draw};
 use crate::streams::{uniform, zipf};
 
 const WINDOW: u64 = 1_000_000_000;
+/// Short enough for exponential panes of all ages.
+const SLIDE: u64 = 16_384;
 const LONGEST: usize = 100_000_000;
 /// Streams repeat after this many events, since only their skew matters.
 const PERIOD: usize = 10_000_000;
@@ -17,7 +19,10 @@ const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/growth.svg")
 
 pub fn run() -> BenchResult {
     let streams = [("skewed", zipf(PERIOD, 1_000_000)), ("flat", uniform(PERIOD, 1 << 40))];
-    let builders = [("exponential", exponential()), ("smooth", builder(Policy::Smooth))];
+    let builders = [
+        ("exponential", builder(Policy::Exponential).window(Window::events(WINDOW).slide(SLIDE))),
+        ("smooth", builder(Policy::Smooth)),
+    ];
     let mut panes = Vec::new();
     let mut bytes = Vec::new();
     for (policy, builder) in builders {
@@ -55,11 +60,6 @@ pub fn run() -> BenchResult {
 
 fn builder(policy: Policy) -> Builder<u64> {
     HeavyHitters::<u64>::builder(Keys::open()).policy(policy).alpha(0.1).window(Window::events(WINDOW))
-}
-
-/// A slide short enough for panes of all ages.
-fn exponential() -> Builder<u64> {
-    builder(Policy::Exponential).window(Window::events(WINDOW).slide(16_384))
 }
 
 /// Events, panes and bytes along a stream.

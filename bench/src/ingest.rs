@@ -7,57 +7,54 @@
 
 use std::hint::black_box;
 
+use datasketches::frequencies::FrequentItemsSketch;
 use frostpane::{Builder, Bytes, Event, HeavyHitters, Key, Keys, Norm, Policy, Result, Window};
-use rustix::time::{ClockId, clock_gettime};
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use rustix::time::ClockId;
 use serde_json::{Map, Value, json};
 
-use crate::rivals::{self, WINDOW};
 use crate::streams::{text, uniform, words, zipf};
-use crate::{BenchResult, REPETITIONS};
+use crate::{BenchResult, REPETITIONS, seconds};
+use ClockId::{Monotonic as Wall, ProcessCPUTime as Processor};
 
 const EVENTS: usize = 50_000_000;
 const KEYS: usize = 1_000_000;
+/// The window that is counted exactly, in events.
+const WINDOW: usize = 10_000_000;
 
-type IngestContender<T> = (&'static str, ClockKind, fn(&[T]) -> Result<()>);
-
-#[derive(Clone, Copy)]
-enum ClockKind {
-    Processor,
-    Wall,
-}
+type IngestContender<T> = (&'static str, ClockId, fn(&[T]) -> Result<()>);
 
 const INTEGERS: [IngestContender<u64>; 19] = [
-    ("plain pass", ClockKind::Processor, |keys| rival(|| rivals::plain_pass(keys))),
-    ("hash map", ClockKind::Processor, |keys| rival(|| rivals::hash_map(keys))),
-    ("exact window", ClockKind::Processor, |keys| rival(|| rivals::exact_window(keys))),
-    ("frequent items, map 4,096", ClockKind::Processor, |keys| rival(|| rivals::frequent_items(keys, 4_096))),
-    ("frequent items, map 262,144", ClockKind::Processor, |keys| {
-        rival(|| rivals::frequent_items(keys, 262_144))
-    }),
-    ("uniform", ClockKind::Processor, |keys| batch::<u64>(l1(), keys)),
-    ("uniform, one by one", ClockKind::Processor, |keys| single::<u64>(l1(), keys)),
-    ("uniform, L2", ClockKind::Processor, |keys| batch::<u64>(l2(), keys)),
-    ("exponential", ClockKind::Processor, |keys| batch::<u64>(l1().policy(Policy::Exponential), keys)),
-    ("exponential, L2", ClockKind::Processor, |keys| batch::<u64>(l2().policy(Policy::Exponential), keys)),
-    ("smooth", ClockKind::Processor, |keys| batch::<u64>(l1().policy(Policy::Smooth), keys)),
-    ("smooth, L2", ClockKind::Processor, |keys| batch::<u64>(l2().policy(Policy::Smooth), keys)),
-    ("continual", ClockKind::Processor, |keys| continual(l1(), keys)),
-    ("continual, L2", ClockKind::Processor, |keys| continual(l2(), keys)),
-    ("one thread, by the clock", ClockKind::Wall, |keys| batch::<u64>(l1(), keys)),
-    ("two threads, by the clock", ClockKind::Wall, |keys| batch::<u64>(l1().threads(2), keys)),
-    ("one thread, by the clock, L2", ClockKind::Wall, |keys| batch::<u64>(l2(), keys)),
-    ("two threads, by the clock, L2", ClockKind::Wall, |keys| batch::<u64>(l2().threads(2), keys)),
-    ("two threads, exponential", ClockKind::Wall, |keys| {
+    ("plain pass", Processor, plain_pass),
+    ("hash map", Processor, hash_map),
+    ("exact window", Processor, exact_window),
+    ("frequent items, map 4,096", Processor, |keys| frequent_items(keys, 4_096)),
+    ("frequent items, map 262,144", Processor, |keys| frequent_items(keys, 262_144)),
+    ("uniform", Processor, |keys| batch::<u64>(l1(), keys)),
+    ("uniform, one by one", Processor, |keys| single::<u64>(l1(), keys)),
+    ("uniform, L2", Processor, |keys| batch::<u64>(l2(), keys)),
+    ("exponential", Processor, |keys| batch::<u64>(l1().policy(Policy::Exponential), keys)),
+    ("exponential, L2", Processor, |keys| batch::<u64>(l2().policy(Policy::Exponential), keys)),
+    ("smooth", Processor, |keys| batch::<u64>(l1().policy(Policy::Smooth), keys)),
+    ("smooth, L2", Processor, |keys| batch::<u64>(l2().policy(Policy::Smooth), keys)),
+    ("continual", Processor, |keys| continual(l1(), keys)),
+    ("continual, L2", Processor, |keys| continual(l2(), keys)),
+    ("one thread, by the clock", Wall, |keys| batch::<u64>(l1(), keys)),
+    ("two threads, by the clock", Wall, |keys| batch::<u64>(l1().threads(2), keys)),
+    ("one thread, by the clock, L2", Wall, |keys| batch::<u64>(l2(), keys)),
+    ("two threads, by the clock, L2", Wall, |keys| batch::<u64>(l2().threads(2), keys)),
+    ("two threads, exponential", Wall, |keys| {
         batch::<u64>(l1().policy(Policy::Exponential).threads(2), keys)
     }),
 ];
 
 const STRINGS: [IngestContender<&'static [u8]>; 5] = [
-    ("hash map", ClockKind::Processor, |keys| rival(|| rivals::hash_map(keys))),
-    ("exact window", ClockKind::Processor, |keys| rival(|| rivals::exact_window(keys))),
-    ("uniform", ClockKind::Processor, |keys| batch::<Bytes>(l1(), keys)),
-    ("uniform, one by one", ClockKind::Processor, |keys| single::<Bytes>(l1(), keys)),
-    ("uniform, L2", ClockKind::Processor, |keys| batch::<Bytes>(l2(), keys)),
+    ("hash map", Processor, hash_map),
+    ("exact window", Processor, exact_window),
+    ("uniform", Processor, |keys| batch::<Bytes>(l1(), keys)),
+    ("uniform, one by one", Processor, |keys| single::<Bytes>(l1(), keys)),
+    ("uniform, L2", Processor, |keys| batch::<Bytes>(l2(), keys)),
 ];
 
 pub fn run() -> BenchResult {
@@ -78,28 +75,55 @@ fn measure<T>(contenders: &[IngestContender<T>], stream: &[T]) -> Result<Value> 
     let mut rates = vec![Vec::new(); contenders.len()];
     for _ in 0..REPETITIONS {
         for ((_, clock, count), rates) in contenders.iter().zip(&mut rates) {
-            let start = clock.now();
+            let start = seconds(*clock);
             count(stream)?;
-            rates.push(stream.len() as f64 / (clock.now() - start) / 1e6);
+            rates.push(stream.len() as f64 / (seconds(*clock) - start) / 1e6);
         }
     }
     let names = contenders.iter().map(|(name, ..)| (*name).to_owned());
     Ok(Value::Object(names.zip(rates.into_iter().map(|rates| json!(rates))).collect()))
 }
 
-impl ClockKind {
-    /// The time in seconds.
-    fn now(self) -> f64 {
-        let time = clock_gettime(match self {
-            ClockKind::Processor => ClockId::ProcessCPUTime,
-            ClockKind::Wall => ClockId::Monotonic,
-        });
-        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-    }
+/// Reads the keys only: a bound on every rate.
+fn plain_pass(keys: &[u64]) -> Result<()> {
+    black_box(keys.iter().fold(0, |sum: u64, key| sum.wrapping_add(*key)));
+    Ok(())
 }
 
-fn rival(count: impl FnOnce()) -> Result<()> {
-    count();
+/// The counts of the whole stream, without a window.
+fn hash_map<K: Copy + Eq + std::hash::Hash>(keys: &[K]) -> Result<()> {
+    let mut counts: HashMap<K, u32> = HashMap::new();
+    for key in keys {
+        *counts.entry(*key).or_insert(0) += 1;
+    }
+    black_box(counts);
+    Ok(())
+}
+
+/// Exact counts of the last [`WINDOW`] keys.
+fn exact_window<K: Copy + Eq + std::hash::Hash>(keys: &[K]) -> Result<()> {
+    let mut counts: HashMap<K, u32> = HashMap::new();
+    for (i, key) in keys.iter().enumerate() {
+        *counts.entry(*key).or_insert(0) += 1;
+        if i >= WINDOW
+            && let Entry::Occupied(mut oldest) = counts.entry(keys[i - WINDOW])
+        {
+            *oldest.get_mut() -= 1;
+            if *oldest.get() == 0 {
+                oldest.remove();
+            }
+        }
+    }
+    black_box(counts);
+    Ok(())
+}
+
+/// Apache DataSketches' frequent items, without a window.
+fn frequent_items(keys: &[u64], map: usize) -> Result<()> {
+    if let Ok(mut sketch) = FrequentItemsSketch::new(map) {
+        keys.iter().for_each(|key| sketch.update(*key));
+        black_box(sketch);
+    }
     Ok(())
 }
 

@@ -12,7 +12,6 @@ mod plot;
 mod real;
 mod real_people;
 mod releases;
-mod rivals;
 mod sharp;
 mod streams;
 mod watched;
@@ -20,6 +19,8 @@ mod watched;
 use std::env;
 use std::process::ExitCode;
 use std::time::Instant;
+
+use rustix::time::{ClockId, clock_gettime};
 
 const REPETITIONS: usize = 5;
 
@@ -71,7 +72,11 @@ fn run(arguments: &[String]) -> BenchResult {
 
 /// Processor time of this thread in seconds.
 fn cpu() -> f64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    seconds(ClockId::ThreadCPUTime)
+}
+
+fn seconds(clock: ClockId) -> f64 {
+    let now = clock_gettime(clock);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use frostpane::{Bytes, Release};
 use hashbrown::HashMap;
@@ -34,17 +34,14 @@ pub fn streams() -> impl Iterator<Item = std::io::Result<RealStream>> {
     STREAMS.into_iter().filter_map(|(name, column)| RealStream::read(name, column).transpose())
 }
 
-fn path(name: &str) -> PathBuf {
-    Path::new(FOLDER).join(format!("{name}.tsv.zst"))
-}
-
 /// The text of a stream, or a message and nothing if its file does not exist.
 pub fn lines(name: &str) -> std::io::Result<Option<Vec<u8>>> {
-    if !path(name).exists() {
+    let file = Path::new(FOLDER).join(format!("{name}.tsv.zst"));
+    if !file.exists() {
         eprintln!("left out: no {name} at {FOLDER}");
         return Ok(None);
     }
-    zstd::decode_all(fs::read(path(name))?.as_slice()).map(Some)
+    zstd::decode_all(fs::read(file)?.as_slice()).map(Some)
 }
 
 impl RealStream {
@@ -134,26 +131,37 @@ impl KeyTruth {
     }
 }
 
-/// JSON field, title and width.
-pub type TableColumn = (&'static str, &'static str, usize);
+/// JSON field, value, and the title and the width of the column that shows it, if one does.
+pub type TableCell = (&'static str, Value, Option<(&'static str, usize)>);
+
+pub fn shown(field: &'static str, title: &'static str, width: usize, value: impl Into<Value>) -> TableCell {
+    (field, value.into(), Some((title, width)))
+}
+
+pub fn hidden(field: &'static str, value: impl Into<Value>) -> TableCell {
+    (field, value.into(), None)
+}
 
 /// A table on standard error, and its rows as JSON on standard output.
+#[derive(Default)]
 pub struct MeasurementTable {
-    columns: &'static [TableColumn],
     rows: Vec<Value>,
 }
 
 impl MeasurementTable {
-    pub fn new(columns: &'static [TableColumn]) -> Self {
-        let titles: Vec<_> = columns.iter().map(|(_, title, width)| format!("{title:>width$}")).collect();
-        eprintln!("{}", titles.join(" "));
-        Self { columns, rows: Vec::new() }
-    }
-
-    pub fn push(&mut self, row: Value) {
-        let cells = self.columns.iter().map(|(name, _, width)| format!("{:>width$}", cell(&row[name])));
-        eprintln!("{}", cells.collect::<Vec<_>>().join(" "));
-        self.rows.push(row);
+    pub fn push(&mut self, row: Vec<TableCell>) {
+        let (mut titles, mut texts) = (Vec::new(), Vec::new());
+        for (_, value, column) in &row {
+            if let Some((title, width)) = column {
+                titles.push(format!("{title:>width$}"));
+                texts.push(format!("{:>width$}", text(value)));
+            }
+        }
+        if self.rows.is_empty() {
+            eprintln!("{}", titles.join(" "));
+        }
+        eprintln!("{}", texts.join(" "));
+        self.rows.push(row.into_iter().map(|(field, value, _)| (field, value)).collect());
     }
 
     pub fn print(self) -> BenchResult {
@@ -162,7 +170,7 @@ impl MeasurementTable {
     }
 }
 
-fn cell(value: &Value) -> String {
+fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_f64() => format!("{:.2}", number.as_f64().unwrap_or(f64::NAN)),

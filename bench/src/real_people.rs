@@ -8,9 +8,8 @@ use frostpane::testing::InsecureSeededEntropy;
 use frostpane::testing::audit::{Audit, Audited};
 use frostpane::{Bounds, Builder, Bytes, Edge, Event, HeavyHitters, Keys, Release, Unit, Window};
 use hashbrown::HashSet;
-use serde_json::{Value, json};
 
-use crate::real::{ExactKeyCounts, KeyTruth, MeasurementTable, TableColumn, lines};
+use crate::real::{ExactKeyCounts, KeyTruth, MeasurementTable, TableCell, hidden, lines, shown};
 use crate::{BenchResult, median};
 
 /// The end of the year with most users on most days.
@@ -37,7 +36,7 @@ struct UserStream {
 }
 
 pub fn run() -> BenchResult {
-    let mut table = MeasurementTable::new(&COLUMNS);
+    let mut table = MeasurementTable::default();
     for (name, until) in STREAMS {
         let Some(stream) = UserStream::read(name, until)? else {
             continue;
@@ -53,10 +52,8 @@ pub fn run() -> BenchResult {
 
 impl UserStream {
     fn read(name: &'static str, until: &str) -> Result<Option<Self>, Box<dyn std::error::Error>> {
-        let until = Edge::Instant(until.parse()?);
-        let Edge::Instant(end) = until else {
-            return Ok(None);
-        };
+        let end = until.parse()?;
+        let until = Edge::Instant(end);
         let last = end.as_second();
         let first = last - i64::from(DAYS) * DAY.as_secs() as i64;
         let Some(text) = lines(&format!("people/{name}"))? else {
@@ -104,7 +101,7 @@ impl UserStream {
         Ok(audited)
     }
 
-    fn measure(&self, per_user: u32, top: u64) -> frostpane::Result<Value> {
+    fn measure(&self, per_user: u32, top: u64) -> frostpane::Result<Vec<TableCell>> {
         let mut audited = self.audited(per_user, top)?;
         let bounded = KeyTruth::new(audited.inside()?.counts.into_iter().collect());
         let mut releases = Vec::new();
@@ -116,25 +113,26 @@ impl UserStream {
         let untrue = releases.iter().filter(|release| !is_true(&bounded, release));
         let (threshold, first) = (releases[0].threshold, &releases[0]);
         let (visits, counted) = (self.truth.sum(), bounded.sum());
-        Ok(json!({
-            "stream": self.name,
-            "visits": visits,
-            "keys": self.truth.keys(),
-            "per_user": per_user,
-            "top": top,
-            "counted": counted as f64 / visits as f64,
-            "deviation": first.deviation,
-            "threshold": threshold,
-            "could_be_listed": bounded.at_least(threshold),
-            "truly": self.truth.at_least(threshold),
-            "listed": middle(&|release| release.heavy.len() as f64),
-            "f1": middle(&|release| f1(&self.truth, release, top)),
-            "error_of_counted": middle(&|release| mean(&bounded, release, u64::abs_diff)),
-            "error_of_all": middle(&|release| mean(&self.truth, release, u64::abs_diff)),
-            "mean_of_all": middle(&|release| mean(&self.truth, release, |_, truth| truth)),
-            "releases": releases.len(),
-            "untrue": untrue.count(),
-        }))
+        let error = |truth: &KeyTruth| middle(&|release| mean(truth, release, u64::abs_diff));
+        Ok(vec![
+            shown("stream", "stream", 20, self.name),
+            shown("visits", "visits", 7, visits),
+            shown("keys", "keys", 6, self.truth.keys()),
+            shown("per_user", "c", 3, per_user),
+            shown("top", "top", 4, top),
+            shown("counted", "counted", 7, counted as f64 / visits as f64),
+            shown("deviation", "dev", 6, first.deviation),
+            shown("threshold", "T", 4, threshold),
+            shown("could_be_listed", ">=T", 5, bounded.at_least(threshold)),
+            shown("truly", "truly", 5, self.truth.at_least(threshold)),
+            shown("listed", "listed", 7, middle(&|release| release.heavy.len() as f64)),
+            shown("f1", "F1", 5, middle(&|release| f1(&self.truth, release, top))),
+            shown("error_of_counted", "error", 7, error(&bounded)),
+            shown("error_of_all", "of all", 7, error(&self.truth)),
+            shown("mean_of_all", "mean", 8, middle(&|release| mean(&self.truth, release, |_, truth| truth))),
+            hidden("releases", releases.len()),
+            shown("untrue", "untrue", 7, untrue.count()),
+        ])
     }
 }
 
@@ -156,22 +154,3 @@ fn is_true(truth: &KeyTruth, release: &Release<Bytes>) -> bool {
     let [least, most] = release.window.between.unwrap_or([release.window.events; 2]);
     truth.bears_out(release) && (least..=most).contains(&truth.sum())
 }
-
-const COLUMNS: [TableColumn; 16] = [
-    ("stream", "stream", 20),
-    ("visits", "visits", 7),
-    ("keys", "keys", 6),
-    ("per_user", "c", 3),
-    ("top", "top", 4),
-    ("counted", "counted", 7),
-    ("deviation", "dev", 6),
-    ("threshold", "T", 4),
-    ("could_be_listed", ">=T", 5),
-    ("truly", "truly", 5),
-    ("listed", "listed", 7),
-    ("f1", "F1", 5),
-    ("error_of_counted", "error", 7),
-    ("error_of_all", "of all", 7),
-    ("mean_of_all", "mean", 8),
-    ("untrue", "untrue", 7),
-];

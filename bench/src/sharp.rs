@@ -6,10 +6,11 @@ use std::ops::Range;
 use frostpane::testing::InsecureSeededEntropy;
 use frostpane::testing::audit::Audit;
 use frostpane::{Builder, Bytes, Edge, HeavyHitters, Keys, Norm, Policy, Release, Window};
-use serde_json::{Value, json};
 
 use crate::BenchResult;
-use crate::real::{ExactKeyCounts, KeyTruth, MeasurementTable, RealStream, TableColumn, streams};
+use crate::real::{
+    ExactKeyCounts, KeyTruth, MeasurementTable, RealStream, TableCell, hidden, shown, streams,
+};
 
 const RELEASES: u64 = 400;
 const WINDOW: usize = 300_000;
@@ -43,7 +44,7 @@ struct SharpnessCase<'a> {
 }
 
 pub fn run() -> BenchResult {
-    let mut table = MeasurementTable::new(&COLUMNS);
+    let mut table = MeasurementTable::default();
     for stream in streams() {
         for case in cases(&stream?) {
             table.push(case.measure()?);
@@ -116,7 +117,7 @@ impl SharpnessCase<'_> {
         Ok(audited.inside()?.counts.into_iter().collect())
     }
 
-    fn measure(&self) -> frostpane::Result<Value> {
+    fn measure(&self) -> frostpane::Result<Vec<TableCell>> {
         let releases = self.releases()?;
         let covered = self.stream.truth(places(&releases[0], self.first()));
         let judge = match releases[0].cut {
@@ -133,7 +134,7 @@ impl SharpnessCase<'_> {
         Ok(self.sum_up(&releases, &judge))
     }
 
-    fn sum_up(&self, releases: &[Release<Bytes>], judge: &ReleaseJudge) -> Value {
+    fn sum_up(&self, releases: &[Release<Bytes>], judge: &ReleaseJudge) -> Vec<TableCell> {
         let findings: Vec<_> = releases.iter().map(|release| judge.findings(release)).collect();
         let threshold: u64 = releases.iter().map(|release| release.threshold).sum();
         let sum = |number: fn(&ReleaseFindings) -> f64| findings.iter().map(number).sum::<f64>();
@@ -143,29 +144,29 @@ impl SharpnessCase<'_> {
         let largest_error = quantile(findings.iter().map(|found| found.largest_error).collect());
         let largest_part = quantile(findings.iter().map(|found| found.largest_part).collect());
         let runs = findings.len() as f64;
-        json!({
-            "stream": self.stream.name,
-            "setting": self.setting.name,
-            "window": self.window,
-            "memory": self.memory.unwrap_or(64_000_000),
-            "known_end": self.known_end,
-            "releases": releases.len(),
-            "listed": listed / runs,
-            "threshold": threshold as f64 / runs,
-            "above_threshold": sum(|found| found.above_threshold) / runs,
-            "of_these_listed": sum(|found| found.above_and_listed) / runs,
-            "cut": releases[0].cut,
-            "count_is_noisy_count_plus": judge.offset,
-            "half_width_largest": widest,
-            "half_width_mean": each(|found| found.widths),
-            "largest_error_95": largest_error,
-            "ratio": (largest_error > 0.0).then(|| widest / largest_error),
-            "ratio_by_key": (largest_part > 0.0).then(|| 1.0 / largest_part),
-            "mean_error": each(|found| found.errors),
-            "bias": each(|found| found.bias),
-            "lost_to_the_cut": each(|found| found.lost),
-            "untrue": sum(|found| f64::from(found.untrue)) / runs,
-        })
+        vec![
+            shown("stream", "stream", 20, self.stream.name),
+            shown("setting", "setting", 7, self.setting.name),
+            shown("window", "window", 7, self.window),
+            shown("memory", "memory", 8, self.memory.unwrap_or(64_000_000)),
+            shown("known_end", "end", 5, self.known_end),
+            hidden("releases", releases.len()),
+            shown("cut", "cut", 6, releases[0].cut),
+            shown("threshold", "T", 7, threshold as f64 / runs),
+            shown("listed", "listed", 7, listed / runs),
+            shown("above_threshold", ">=T", 7, sum(|found| found.above_threshold) / runs),
+            shown("of_these_listed", "of them", 7, sum(|found| found.above_and_listed) / runs),
+            hidden("count_is_noisy_count_plus", judge.offset),
+            shown("half_width_largest", "widest", 7, widest),
+            shown("half_width_mean", "width", 7, each(|found| found.widths)),
+            shown("largest_error_95", "err95", 6, largest_error),
+            shown("ratio", "ratio", 6, (largest_error > 0.0).then(|| widest / largest_error)),
+            shown("ratio_by_key", "by key", 6, (largest_part > 0.0).then(|| 1.0 / largest_part)),
+            shown("mean_error", "error", 7, each(|found| found.errors)),
+            shown("bias", "bias", 8, each(|found| found.bias)),
+            shown("lost_to_the_cut", "lost", 7, each(|found| found.lost)),
+            shown("untrue", "untrue", 7, sum(|found| f64::from(found.untrue)) / runs),
+        ]
     }
 }
 
@@ -209,6 +210,7 @@ pub struct ReleaseJudge {
 }
 
 /// Errors of a release; sums over its keys.
+#[derive(Default)]
 pub struct ReleaseFindings {
     pub listed: f64,
     pub above_threshold: f64,
@@ -235,15 +237,8 @@ impl ReleaseJudge {
         let mut found = ReleaseFindings {
             listed: release.heavy.len() as f64,
             above_threshold: self.covered.at_least(release.threshold) as f64,
-            above_and_listed: 0.0,
-            widest: 0.0,
-            widths: 0.0,
-            largest_error: 0.0,
-            largest_part: 0.0,
-            errors: 0.0,
-            bias: 0.0,
-            lost: 0.0,
             untrue: !self.covered.bears_out(release),
+            ..ReleaseFindings::default()
         };
         for heavy in &release.heavy {
             let truth = self.covered.of(&heavy.key);
@@ -270,25 +265,3 @@ impl ReleaseJudge {
         }
     }
 }
-
-const COLUMNS: [TableColumn; 19] = [
-    ("stream", "stream", 20),
-    ("setting", "setting", 7),
-    ("window", "window", 7),
-    ("memory", "memory", 8),
-    ("known_end", "end", 5),
-    ("cut", "cut", 6),
-    ("threshold", "T", 7),
-    ("listed", "listed", 7),
-    ("above_threshold", ">=T", 7),
-    ("of_these_listed", "of them", 7),
-    ("half_width_largest", "widest", 7),
-    ("half_width_mean", "width", 7),
-    ("largest_error_95", "err95", 6),
-    ("ratio", "ratio", 6),
-    ("ratio_by_key", "by key", 6),
-    ("mean_error", "error", 7),
-    ("bias", "bias", 8),
-    ("lost_to_the_cut", "lost", 7),
-    ("untrue", "untrue", 7),
-];

@@ -2,10 +2,9 @@
 //! beside the largest error of a run. Their noise cannot be seeded, so runs are repeated.
 
 use frostpane::{Bytes, Continual, Event, HeavyHitters, Keys, Release, Window};
-use serde_json::{Value, json};
 
 use crate::BenchResult;
-use crate::real::{MeasurementTable, RealStream, TableColumn, streams};
+use crate::real::{MeasurementTable, RealStream, TableCell, hidden, shown, streams};
 use crate::sharp::{ReleaseFindings, ReleaseJudge, ReleaseSetting, SETTINGS, places};
 
 const WINDOW: u64 = 100_000;
@@ -15,7 +14,7 @@ const RUNS: usize = 3;
 const LISTS: u64 = 150;
 
 pub fn run() -> BenchResult {
-    let mut table = MeasurementTable::new(&COLUMNS);
+    let mut table = MeasurementTable::default();
     for stream in streams() {
         let stream = stream?;
         for setting in SETTINGS {
@@ -25,20 +24,7 @@ pub fn run() -> BenchResult {
     table.print()
 }
 
-const COLUMNS: [TableColumn; 10] = [
-    ("stream", "stream", 20),
-    ("setting", "setting", 7),
-    ("lists", "lists", 5),
-    ("threshold", "T", 7),
-    ("listed", "listed", 7),
-    ("half_width_largest", "widest", 7),
-    ("largest_error_of_run", "error of run", 12),
-    ("ratio", "ratio", 6),
-    ("mean_error", "error", 6),
-    ("untrue", "untrue", 6),
-];
-
-fn measure(stream: &RealStream, setting: ReleaseSetting) -> frostpane::Result<Value> {
+fn measure(stream: &RealStream, setting: ReleaseSetting) -> frostpane::Result<Vec<TableCell>> {
     let mut releases = Vec::new();
     let mut findings = Vec::new();
     let mut largest_errors = Vec::new();
@@ -55,20 +41,20 @@ fn measure(stream: &RealStream, setting: ReleaseSetting) -> frostpane::Result<Va
     let widest = findings.iter().map(|found| found.widest).fold(0.0, f64::max);
     let error_of_run = largest_errors.iter().sum::<f64>() / RUNS as f64;
     let threshold: u64 = releases.iter().map(|release| release.threshold).sum();
-    Ok(json!({
-        "stream": stream.name,
-        "setting": setting.name,
-        "window": WINDOW,
-        "slides": SLIDES,
-        "lists": releases.len() / RUNS,
-        "threshold": threshold as f64 / runs,
-        "listed": listed / runs,
-        "half_width_largest": widest,
-        "largest_error_of_run": error_of_run,
-        "ratio": (error_of_run > 0.0).then(|| widest / error_of_run),
-        "mean_error": (listed > 0.0).then(|| sum(|found| found.errors) / listed),
-        "untrue": sum(|found| f64::from(found.untrue)) / runs,
-    }))
+    Ok(vec![
+        shown("stream", "stream", 20, stream.name),
+        shown("setting", "setting", 7, setting.name),
+        hidden("window", WINDOW),
+        hidden("slides", SLIDES),
+        shown("lists", "lists", 5, releases.len() / RUNS),
+        shown("threshold", "T", 7, threshold as f64 / runs),
+        shown("listed", "listed", 7, listed / runs),
+        shown("half_width_largest", "widest", 7, widest),
+        shown("largest_error_of_run", "error of run", 12, error_of_run),
+        shown("ratio", "ratio", 6, (error_of_run > 0.0).then(|| widest / error_of_run)),
+        shown("mean_error", "error", 6, (listed > 0.0).then(|| sum(|found| found.errors) / listed)),
+        shown("untrue", "untrue", 6, sum(|found| f64::from(found.untrue)) / runs),
+    ])
 }
 
 /// The releases of full windows at the end of a stream, with their accuracy.

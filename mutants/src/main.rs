@@ -12,7 +12,7 @@ use std::thread;
 use clap::{Parser, Subcommand};
 
 use checkout::{WorkspaceCopy, WorkspaceFiles};
-use named::{NamedMutants, NamedResults};
+use named::NamedResults;
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 /// Returns true if every mutant is killed.
 fn run_named(root: PathBuf, text: Option<&str>, jobs: usize) -> Fallible<bool> {
     let root = root.canonicalize()?;
-    let mutants = NamedMutants::read(&root)?.containing(text);
+    let mutants = named::read(&root, text)?;
     let files = WorkspaceFiles::read(&root)?;
     for mutant in &mutants {
         mutant.edit(&files)?;

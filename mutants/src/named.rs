@@ -9,11 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::Fallible;
 use crate::checkout::{TestTarget, TestVerdict, WorkspaceCopy, WorkspaceFiles};
 
-#[derive(Deserialize)]
-pub struct NamedMutants {
-    mutant: Vec<NamedMutant>,
-}
-
 /// An edit of the source that breaks a claim, and the test that must then fail.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,16 +53,15 @@ fn library() -> String {
     "frostpane".into()
 }
 
-impl NamedMutants {
-    pub fn read(root: &Path) -> Fallible<Self> {
-        Ok(toml::from_str(&fs::read_to_string(root.join("mutants/named.toml"))?)?)
+/// The mutants whose name contains the text.
+pub fn read(root: &Path, text: Option<&str>) -> Fallible<Vec<NamedMutant>> {
+    #[derive(Deserialize)]
+    struct NamedMutants {
+        mutant: Vec<NamedMutant>,
     }
-
-    /// The mutants whose name contains the text.
-    pub fn containing(self, text: Option<&str>) -> Vec<NamedMutant> {
-        let is_chosen = |mutant: &NamedMutant| text.is_none_or(|text| mutant.name.contains(text));
-        self.mutant.into_iter().filter(is_chosen).collect()
-    }
+    let mut all: NamedMutants = toml::from_str(&fs::read_to_string(root.join("mutants/named.toml"))?)?;
+    all.mutant.retain(|mutant| text.is_none_or(|text| mutant.name.contains(text)));
+    Ok(all.mutant)
 }
 
 impl NamedMutant {
@@ -179,10 +173,9 @@ mod tests {
     #[test]
     fn every_edit_applies_and_its_test_exists() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let named = NamedMutants::read(root).unwrap();
         let mut names = HashSet::new();
         let mut errors = Vec::new();
-        for mutant in &named.mutant {
+        for mutant in &read(root, None).unwrap() {
             let text = fs::read_to_string(root.join(&mutant.file)).unwrap_or_default();
             if text.matches(&mutant.find).count() != 1 {
                 errors.push(mutant.wrong("`find` does not occur exactly once"));
@@ -190,7 +183,7 @@ mod tests {
             if !test_exists(mutant, root) {
                 errors.push(mutant.wrong(&format!("there is no test {}", mutant.test)));
             }
-            if !names.insert(&mutant.name) {
+            if !names.insert(mutant.name.clone()) {
                 errors.push(mutant.wrong("the name occurs twice"));
             }
         }

@@ -2,11 +2,12 @@
 
 use std::error::Error;
 
+use frostpane::Norm;
 use frostpane::testing::audit::Mutant;
 
 use crate::exact::Loss;
-use crate::outcome::{NeighbourSide, TrialOutcome};
-use crate::setting::Setting;
+use crate::setting::{Setting, declared};
+use crate::tally::{NeighbourSide, TrialOutcome};
 
 /// A result of running a mechanism.
 pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -17,24 +18,10 @@ pub type Trial = Box<dyn Fn(NeighbourSide) -> Result<TrialOutcome> + Send + Sync
 /// The method of a check.
 #[derive(Clone, Copy)]
 pub enum Method {
-    /// Runs the mechanism.
-    Sampled {
-        /// Prepares what all runs share.
-        prepare: fn(&Setting, Option<Mutant>) -> Result<Trial>,
-        /// The number of runs, relative to a cheap check.
-        effort: f64,
-    },
+    /// Runs the mechanism, with what this prepares for all runs.
+    Sampled(fn(&Setting, Option<Mutant>) -> Result<Trial>),
     /// Calculates the loss.
     Exact(fn(&Setting, Option<Mutant>) -> Result<Loss>),
-}
-
-/// The author of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claimant {
-    /// Frostpane.
-    Frostpane,
-    /// The paper, about its algorithms as printed.
-    Published,
 }
 
 /// A check.
@@ -44,40 +31,52 @@ pub struct Check {
     pub name: &'static str,
     /// The streams and the property that it tests.
     pub about: &'static str,
-    /// The author of the claim.
-    pub whose: Claimant,
+    /// The claim is of the paper, about its algorithms as printed.
+    pub is_published: bool,
     /// The parameters.
     pub setting: Setting,
     /// The share of epsilon that the observed output may cost.
     pub share: f64,
+    /// The number of runs if it is sampled, relative to a cheap check.
+    pub effort: f64,
     /// The method.
     pub method: Method,
 }
 
-/// A check of Frostpane by running it, with so many runs relative to a cheap check.
+/// A check of Frostpane by running it: with declared keys, L1 and epsilon 1 unless [`Check::under`] says so.
 pub const fn sampled(
     name: &'static str,
     about: &'static str,
-    setting: Setting,
-    effort: f64,
     prepare: fn(&Setting, Option<Mutant>) -> Result<Trial>,
 ) -> Check {
-    let method = Method::Sampled { prepare, effort };
-    Check { name, about, whose: Claimant::Frostpane, setting, share: 1.0, method }
+    Check::by(name, about, Method::Sampled(prepare))
 }
 
-/// A check of Frostpane by calculation.
+/// A check of Frostpane by calculation, with the same parameters.
 pub const fn exact(
     name: &'static str,
     about: &'static str,
-    setting: Setting,
     calculate: fn(&Setting, Option<Mutant>) -> Result<Loss>,
 ) -> Check {
-    let method = Method::Exact(calculate);
-    Check { name, about, whose: Claimant::Frostpane, setting, share: 1.0, method }
+    Check::by(name, about, Method::Exact(calculate))
 }
 
 impl Check {
+    const fn by(name: &'static str, about: &'static str, method: Method) -> Self {
+        let setting = declared(Norm::L1, 1.0);
+        Self { name, about, is_published: false, setting, share: 1.0, effort: 1.0, method }
+    }
+
+    /// Sets the parameters.
+    pub const fn under(self, setting: Setting) -> Self {
+        Self { setting, ..self }
+    }
+
+    /// Sets the number of runs, relative to a cheap check.
+    pub const fn with_effort(self, effort: f64) -> Self {
+        Self { effort, ..self }
+    }
+
     /// Sets the share of epsilon that the observed output may cost.
     pub const fn costing(self, share: f64) -> Self {
         Self { share, ..self }
@@ -85,12 +84,12 @@ impl Check {
 
     /// Marks a claim of the paper.
     pub const fn published(self) -> Self {
-        Self { whose: Claimant::Published, ..self }
+        Self { is_published: true, ..self }
     }
 
     /// Returns true if it runs the mechanism.
     pub fn is_sampled(&self) -> bool {
-        matches!(self.method, Method::Sampled { .. })
+        matches!(self.method, Method::Sampled(_))
     }
 
     /// The claimed epsilon of the observed output.

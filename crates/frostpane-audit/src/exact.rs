@@ -55,7 +55,7 @@ pub fn over_all_streams(setting: &Setting, mutant: Option<Mutant>) -> Result<Los
         for (one, other) in neighbours() {
             let (a, b) = (&insides[one], &insides[other]);
             let moves = Moves::between(a, b);
-            let epsilon = *known.entry(moves.key()).or_insert_with(|| moves.loss(setting, a));
+            let epsilon = *known.entry(moves).or_insert_with_key(|moves| moves.loss(setting, a));
             if epsilon > worst.epsilon {
                 worst = Loss { epsilon, streams: format!("{} and {}", spelled(one), spelled(other)) };
             }
@@ -102,7 +102,13 @@ fn neighbours() -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// The differences of two neighbours.
+/// The count of a key before noise.
+pub(crate) fn count(inside: &Unnoised<u64>, key: u64) -> u64 {
+    inside.counts.iter().find(|(held, _)| *held == key).map_or(0, |(_, count)| *count)
+}
+
+/// The differences of two neighbours. Pairs that differ alike lose as much.
+#[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Moves {
     /// The counts of each key that differs, sorted.
     counts: Vec<(u64, u64)>,
@@ -113,21 +119,12 @@ pub(crate) struct Moves {
 
 impl Moves {
     pub fn between(one: &Unnoised<u64>, other: &Unnoised<u64>) -> Self {
-        let count = |inside: &Unnoised<u64>, key| {
-            let found = inside.counts.iter().find(|(held, _)| *held == key);
-            found.map_or(0, |(_, count)| *count)
-        };
         let norm = |inside: &Unnoised<u64>| inside.norm.map_or(0, |(norm, _)| norm);
         let total = |inside: &Unnoised<u64>| inside.total.map_or(0, |(total, _)| total);
         let mut counts: Vec<_> =
             (0..KEYS).map(|key| (count(one, key), count(other, key))).filter(|(a, b)| a != b).collect();
         counts.sort_unstable();
         Self { counts, norm: norm(one).abs_diff(norm(other)), total: (total(one), total(other)) }
-    }
-
-    /// Pairs with equal keys lose as much.
-    pub fn key(&self) -> (Vec<(u64, u64)>, u64, (u64, u64)) {
-        (self.counts.clone(), self.norm, self.total)
     }
 
     pub fn loss(&self, setting: &Setting, inside: &Unnoised<u64>) -> f64 {

@@ -56,8 +56,7 @@ fn over_streams(setting: &Setting, audit: &Audit<u64>, before: u64) -> Result<Lo
         let [with, without] = [inside(audit, &streams[0])?, inside(audit, &streams[1])?];
         for (one, other) in [(&with, &without), (&without, &with)] {
             let moves = Moves::between(one, other);
-            let known = known.entry(moves.key());
-            let epsilon = *known.or_insert_with(|| moves.loss(setting, one));
+            let epsilon = *known.entry(moves).or_insert_with_key(|moves| moves.loss(setting, one));
             if epsilon > worst.epsilon {
                 worst = Loss { epsilon, streams: format!("{} with and without A", spelled(number)) };
             }

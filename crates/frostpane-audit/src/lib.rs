@@ -8,14 +8,11 @@
 //! The auditor is audited in turn: with the feature `mutants` each [`Mutant`] breaks the mechanism in one
 //! way, and `caught_by` says which checks must see it.
 
-mod beta;
 pub mod bound;
 pub mod check;
 mod checks;
 pub mod exact;
 pub mod exact_users;
-pub mod finding;
-pub mod outcome;
 pub mod run;
 pub mod setting;
 pub mod tally;
@@ -25,8 +22,7 @@ pub use check::{Check, Method};
 pub use checks::all;
 #[cfg(feature = "mutants")]
 pub use checks::caught_by;
-pub use finding::{Finding, Verdict};
 pub use frostpane::testing::audit::Mutant;
-pub use outcome::{NeighbourSide, TrialOutcome};
-pub use run::Audit;
+pub use run::{Audit, Finding, Verdict};
 pub use setting::{Deployment, KeyDomain, Setting};
+pub use tally::{NeighbourSide, TrialOutcome};

@@ -1,9 +1,38 @@
-//! Frequencies of outcomes on two streams, and the choice of an event.
+//! Outcomes of runs on two neighbouring streams, their frequencies, and the choice of an event.
 
 use std::collections::BTreeMap;
 
 use crate::bound;
-use crate::outcome::{NeighbourSide, TrialOutcome};
+
+/// One of two neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NeighbourSide {
+    /// The stream.
+    One,
+    /// The neighbour: another key in one event, or without the events of one user in one epoch.
+    Other,
+}
+
+impl NeighbourSide {
+    /// Both neighbours.
+    pub const BOTH: [Self; 2] = [Self::One, Self::Other];
+}
+
+/// The observed output of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrialOutcome {
+    /// Runs with equal labels are counted together.
+    pub label: i64,
+    /// A number for plots.
+    pub shown: i64,
+}
+
+impl TrialOutcome {
+    /// The same number for both.
+    pub fn number(value: i64) -> Self {
+        Self { label: value, shown: value }
+    }
+}
 
 /// Counted runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,7 +68,7 @@ impl OutcomeTally {
         (0..2).for_each(|side| self.runs[side] += other.runs[side]);
     }
 
-    /// Frequencies of outcomes on two streams, and the choice of an event.
+    /// The frequencies of the numbers for plots, on each stream.
     pub fn shown(&self) -> &BTreeMap<i64, [u64; 2]> {
         &self.shown
     }
@@ -89,13 +118,10 @@ impl OutcomeTally {
 
     /// The least epsilon compatible with an event that was chosen on other runs.
     pub fn bound(&self, event: &OutcomeSet, delta: f64, failure: f64) -> f64 {
-        let sum = |side: usize| event.labels.iter().map(|label| self.hits(*label, side)).sum();
+        let hits = |label, side: usize| self.labels.get(label).map_or(0, |counts| counts[side]);
+        let sum = |side| event.labels.iter().map(|label| hits(label, side)).sum();
         let (first, second) = (event.likelier as usize, 1 - event.likelier as usize);
         bound::epsilon([sum(first), sum(second)], self.runs(), delta, failure)
-    }
-
-    fn hits(&self, label: i64, side: usize) -> u64 {
-        self.labels.get(&label).map_or(0, |counts| counts[side])
     }
 }
 

@@ -1,10 +1,8 @@
 //! The auditor is silent if nothing is wrong.
 
-use frostpane::Norm;
 use frostpane::testing::{Entropy, OsEntropy};
 use frostpane_audit::check::{Result, Trial, sampled};
 use frostpane_audit::run::tally;
-use frostpane_audit::setting::declared;
 use frostpane_audit::{Audit, Check, Method, Mutant, NeighbourSide, Setting, TrialOutcome, all};
 
 fn short() -> Audit {
@@ -34,7 +32,7 @@ fn blind(_: &Setting, _: Option<Mutant>) -> Result<Trial> {
 /// A bound above 0 has a chance below 5e-4 in each of 20 audits; one above 0.02, far less than 1e-6 in all.
 #[test]
 fn a_mechanism_that_ignores_its_input_loses_nothing() {
-    let check = sampled("blind", "nothing", declared(Norm::L1, 1.0), 1.0, blind);
+    let check = sampled("blind", "nothing", blind);
     for _ in 0..20 {
         let finding = short().run(&check, &|_| {}).unwrap();
         assert!(finding.at_least < 0.02, "{}", finding.at_least);
@@ -59,7 +57,7 @@ fn randomised_response(_: &Setting, _: Option<Mutant>) -> Result<Trial> {
 /// 1e-6.
 fn assert_few_alarms(check: &Check, runs: u64) {
     const AUDITS: u64 = 200;
-    let Method::Sampled { prepare, .. } = check.method else {
+    let Method::Sampled(prepare) = check.method else {
         panic!("it is sampled");
     };
     let trial = prepare(&check.setting, None).unwrap();
@@ -90,8 +88,7 @@ fn the_sound_mechanism_raises_no_more_alarms_than_stated() {
 /// With so many rare outcomes, an event that is counted on the runs that it was chosen on would always alarm.
 #[test]
 fn choosing_the_event_raises_no_alarm() {
-    let setting = declared(Norm::L1, 1.0);
-    assert_few_alarms(&sampled("randomised", "choosing", setting, 1.0, randomised_response), 500);
+    assert_few_alarms(&sampled("randomised", "choosing", randomised_response), 500);
 }
 
 #[test]

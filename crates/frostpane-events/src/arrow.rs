@@ -121,7 +121,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(batch: &RecordBatch, selection: &ColumnSelection) -> std::result::Result<Self, Error> {
+    fn of(batch: &RecordBatch, selection: &ColumnSelection) -> Result<Self, Error> {
         let names: Vec<String> =
             batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect();
         let ColumnPlaces { key, time, user } =
@@ -204,7 +204,7 @@ fn not_text() -> Error {
 }
 
 /// A column of times: timestamps, dates, numbers or text.
-fn times(column: &ArrayRef, times: &Times) -> std::result::Result<Vec<Option<i64>>, Error> {
+fn times(column: &ArrayRef, times: &Times) -> Result<Vec<Option<i64>>, Error> {
     let failed = || {
         Error::Input(
             "the column of times is of a type that is not read here: make it timestamps, text such as 2026-01-31T12:00:00Z, or numbers since 1970"
@@ -212,7 +212,7 @@ fn times(column: &ArrayRef, times: &Times) -> std::result::Result<Vec<Option<i64
         )
     };
     let as_type = |data: &DataType| cast(column, data).map_err(|_| failed());
-    let micros = |zone| -> std::result::Result<Vec<Option<i64>>, Error> {
+    let micros = |zone| -> Result<Vec<Option<i64>>, Error> {
         let array = as_type(&DataType::Timestamp(TimeUnit::Microsecond, zone))?;
         Ok(array.as_primitive::<TimestampMicrosecondType>().iter().collect())
     };

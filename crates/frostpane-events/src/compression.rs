@@ -2,6 +2,7 @@
 //! of an event.
 
 use std::io::{self, BufRead, Read};
+use std::iter;
 use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
@@ -29,23 +30,7 @@ impl Compression {
 
     /// The compressions that the name of a file says, from the outside in.
     pub(crate) fn of_name(file: &Path) -> Vec<Self> {
-        let mut compressions = Vec::new();
-        let mut inner = file;
-        while let Some((compression, stem)) = outermost(inner) {
-            compressions.push(compression);
-            inner = stem;
-        }
-        compressions
-    }
-
-    /// The compression that a file seems to have: for advice alone.
-    pub(crate) fn seeming(head: &[u8]) -> Option<Self> {
-        match head {
-            [0x1F, 0x8B, 0x08, ..] => Some(Compression::Gzip),
-            // Or a frame to be skipped, with which some writers begin.
-            [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some(Compression::Zstd),
-            _ => None,
-        }
+        iter::successors(outermost(file), |(_, inner)| outermost(inner)).map(|(outer, _)| outer).collect()
     }
 
     pub(crate) fn unpack<'a>(self, packed: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {

@@ -1,16 +1,16 @@
-//! Values separated by commas, or by another character, with quotes as in RFC 4180. A line is a record, even
-//! if a quote in it does not end: otherwise one key could swallow the events after it. Records of several
-//! lines are read on request.
+//! Values separated by commas, tabs or another character. In CSV there are quotes as in RFC 4180. A line is a
+//! record, even if a quote in it does not end: otherwise one key could swallow the events after it. Records of
+//! several lines are read on request. In TSV quotes are ordinary characters.
 
 use std::io::{self, BufRead};
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder, Terminator};
 
 use crate::error::{Halt, Result};
-use crate::fields::Fields;
+use crate::find::Fields;
 use crate::lines::{Lines, too_long};
 use crate::records::{Records, names};
-use crate::schema::{ColumnNames, ColumnSelection, Delimiter};
+use crate::schema::{ColumnNames, ColumnSelection, Delimiter, Schema};
 use crate::sink::{EventFault, EventSink};
 
 /// Longer records of several lines would take the memory that was promised to the window.
@@ -24,8 +24,8 @@ pub fn read(
     sink: &mut EventSink<'_>,
 ) -> Result<()> {
     let mut lines = Lines::new(reader);
-    let mut records = Records::new(selection);
-    let delimiter = delimiter(&mut lines, selection).map_err(|cause| sink.broken(cause))?;
+    let mut records = Records::new(selection, sink.schema);
+    let delimiter = delimiter(&mut lines, selection, sink.schema).map_err(|cause| sink.broken(cause))?;
     let mut quoted = Quoted::new(delimiter);
     let mut open = false;
     while let Some((number, line, has_quote)) = lines.next_quoted().map_err(|cause| sink.broken(cause))? {
@@ -56,12 +56,27 @@ pub fn read(
     Ok(())
 }
 
+/// Reads lines in which every separator counts.
+pub fn read_tsv(
+    reader: &mut dyn BufRead,
+    selection: &ColumnSelection,
+    sink: &mut EventSink<'_>,
+) -> Result<()> {
+    let mut lines = Lines::new(reader);
+    let mut records = Records::new(selection, sink.schema);
+    let delimiter = sink.schema.delimiter.unwrap_or(Delimiter::TAB);
+    while let Some((number, line)) = lines.next().map_err(|cause| sink.broken(cause))? {
+        records.take(number, line, Fields::new(line, delimiter.0), too_long(line), sink)?;
+    }
+    Ok(())
+}
+
 /// The delimiter: as given, or as a header shows; never as an event does.
-fn delimiter(lines: &mut Lines<'_>, selection: &ColumnSelection) -> io::Result<Delimiter> {
-    if let Some(told) = selection.delimiter {
+fn delimiter(lines: &mut Lines<'_>, selection: &ColumnSelection, schema: &Schema) -> io::Result<Delimiter> {
+    if let Some(told) = schema.delimiter {
         return Ok(told);
     }
-    if !selection.has_header() {
+    if !schema.has_header() {
         return Ok(Delimiter::COMMA);
     }
     let line = lines.peek()?;

@@ -1,5 +1,3 @@
-//! Why input cannot be read.
-
 use std::fmt;
 
 use crate::sink::FaultPlace;
@@ -52,7 +50,7 @@ pub enum Halt {
     Visitor,
 }
 
-pub type Result<T> = std::result::Result<T, Halt>;
+pub type Result<T, E = Halt> = std::result::Result<T, E>;
 
 impl From<Error> for Halt {
     fn from(error: Error) -> Self {
@@ -68,9 +66,9 @@ impl From<String> for Halt {
 
 /// Runs `read` with a visitor that keeps the failure of `visit`, which is the result then.
 pub fn visiting<E: From<Error>, T>(
-    mut visit: impl FnMut(crate::EventRef<'_>) -> std::result::Result<(), E>,
+    mut visit: impl FnMut(crate::EventRef<'_>) -> Result<(), E>,
     read: impl FnOnce(&mut dyn FnMut(crate::EventRef<'_>) -> Result<()>) -> Result<T>,
-) -> std::result::Result<T, E> {
+) -> Result<T, E> {
     let mut failure = None;
     let outcome = read(&mut |event| {
         visit(event).map_err(|cause| {

@@ -1,4 +1,4 @@
-//! Search for a byte in a line: most are so short that a call of memchr takes longer.
+//! Search for a byte in a line, and its fields: most are so short that a call of memchr takes longer.
 
 const WORD: usize = 8;
 const STEP: usize = 2 * WORD;
@@ -50,6 +50,32 @@ fn hits(byte: u8, word: &[u8; WORD]) -> u64 {
 #[inline]
 fn place(hits: u64) -> usize {
     hits.trailing_zeros() as usize / 8
+}
+
+/// Splits a line at every separator; a line without any is one field.
+#[derive(Clone)]
+pub struct Fields<'a> {
+    rest: Option<&'a [u8]>,
+    separator: u8,
+}
+
+impl<'a> Fields<'a> {
+    #[inline]
+    pub fn new(line: &'a [u8], separator: u8) -> Self {
+        Self { rest: Some(line), separator }
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let line = self.rest?;
+        let end = find(self.separator, line);
+        self.rest = end.map(|end| &line[end + 1..]);
+        Some(&line[..end.unwrap_or(line.len())])
+    }
 }
 
 #[cfg(test)]

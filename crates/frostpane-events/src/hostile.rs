@@ -13,29 +13,24 @@ use crate::error::{Halt, Result};
 use crate::parquet::byte_cells::ByteCells;
 use crate::parquet::same::{with_cells, written};
 use crate::pattern;
-use crate::schema::{Column, ColumnSelection, Format, Schema};
+use crate::schema::{Format, Schema};
 use crate::source::read_stream;
 use crate::stream::ByteStream;
-use crate::testing::{Dice, events};
+use crate::testing::{Dice, events, selection};
 use crate::{Compression, Pattern};
 
 const FORMATS: [Format; 5] = [Format::Text, Format::Csv, Format::Tsv, Format::Jsonl, Format::Parquet];
 
 /// Reads bytes as a file of a format, by name and by position; says how many events there were.
 fn read(bytes: &[u8], compression: Compression, format: Format, named: bool, multiline: bool) -> Result<u64> {
-    let columns = if named { ["key", "time", "key"] } else { ["2", "1", "3"] };
-    let [key, time, user] = columns.map(|column| Column::new(column).unwrap());
-    let selection = ColumnSelection::new(key, Some(time));
+    let [key, time, user] = if named { ["key", "time", "key"] } else { ["2", "1", "3"] };
     // Files of two columns have no third.
-    let selection = match format {
-        Format::Parquet if !named => selection,
-        _ => selection.by(user),
-    };
+    let user = Some(user).filter(|_| named || format != Format::Parquet);
     let stream =
         ByteStream::new(bytes, &[compression], false).map_err(|cause| Halt::from(cause.to_string()))?;
-    let selection = Some(selection).filter(|_| format != Format::Text);
+    let selection = Some(selection(key, Some(time), user)).filter(|_| format != Format::Text);
     let schema = Schema { multiline, by_clock: true, ..Schema::default() };
-    let (found, tally) = events(&schema, |sink| read_stream(stream, format, selection, &schema, sink));
+    let (found, tally) = events(&schema, |sink| read_stream(stream, format, selection, sink));
     found.map(|_| tally.events + tally.waiting)
 }
 
@@ -107,26 +102,14 @@ fn valid_files() -> Vec<(Format, Compression, Vec<u8>, u64)> {
 fn random_bytes_end_every_reader_without_panic() {
     let mut dice = Dice(1);
     for _ in 0..4_000 {
-        let mut bytes = dice.bytes();
-        let compression = match dice.below(6) {
-            0 => {
-                bytes.splice(0..0, *b"PAR1").for_each(drop);
-                Compression::None
-            }
-            1 => {
-                bytes.splice(0..0, [0x1F, 0x8B, 0x08]).for_each(drop);
-                Compression::Gzip
-            }
-            2 => {
-                bytes.splice(0..0, [0x28, 0xB5, 0x2F, 0xFD]).for_each(drop);
-                Compression::Zstd
-            }
-            3 => {
-                bytes.extend(b"\x10\0\0\0PAR1");
-                Compression::None
-            }
-            _ => Compression::None,
+        let (start, compression, end): (&[u8], _, &[u8]) = match dice.below(6) {
+            0 => (b"PAR1", Compression::None, b""),
+            1 => (b"\x1F\x8B\x08", Compression::Gzip, b""),
+            2 => (b"\x28\xB5\x2F\xFD", Compression::Zstd, b""),
+            3 => (b"", Compression::None, b"\x10\0\0\0PAR1"),
+            _ => (b"", Compression::None, b""),
         };
+        let bytes = [start, &dice.bytes(), end].concat();
         for format in FORMATS {
             let _ = read(&bytes, compression, format, dice.below(2) == 0, dice.below(2) == 0);
         }
@@ -145,34 +128,21 @@ fn damaged_files_end_every_reader_without_panic() {
     }
 }
 
-/// Lines are cut at their ends and nowhere else, so a reader that knows the format never refuses them.
+/// Lines are cut at their ends and nowhere else, so a reader that knows the format never refuses them, whether
+/// a pattern matches them or not.
 #[test]
-fn random_lines_are_as_many_events_in_every_format() {
+fn random_lines_are_as_many_events_in_every_format_and_by_a_pattern() {
     let mut dice = Dice(4);
+    let pattern: Pattern = r"(?<time>\d+)[^,]*,?(?<key>.*)".parse().unwrap();
+    let selection = selection("key", Some("time"), Some("key"));
+    let schema = Schema { by_clock: true, show_input: true, ..Schema::default() };
     for _ in 0..4_000 {
         let bytes = [dice.bytes(), b"\n".to_vec()].concat();
         let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
         for format in [Format::Text, Format::Csv, Format::Tsv, Format::Jsonl] {
-            assert_eq!(
-                read(&bytes, Compression::None, format, false, false).unwrap(),
-                lines,
-                "{format:?}: {bytes:?}"
-            );
+            let read = read(&bytes, Compression::None, format, false, false).unwrap();
+            assert_eq!(read, lines, "{format:?}: {bytes:?}");
         }
-    }
-}
-
-/// Lines that a pattern may match or not are as many events too.
-#[test]
-fn random_lines_are_as_many_events_by_a_pattern() {
-    let mut dice = Dice(5);
-    let pattern: Pattern = r"(?<time>\d+)[^,]*,?(?<key>.*)".parse().unwrap();
-    let named = |name: &str| Column::Name(name.to_owned());
-    let selection = ColumnSelection::new(named("key"), Some(named("time"))).by(named("key"));
-    for _ in 0..4_000 {
-        let bytes = [dice.bytes(), b"\n".to_vec()].concat();
-        let lines = bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        let schema = Schema { by_clock: true, show_input: true, ..Schema::default() };
         let (found, tally) =
             events(&schema, |sink| pattern::read(&mut bytes.as_slice(), &pattern, &selection, sink));
         found.unwrap();

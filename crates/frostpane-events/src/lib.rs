@@ -10,7 +10,6 @@ mod arrow;
 mod compression;
 mod csv;
 mod error;
-mod fields;
 mod find;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod guard;
@@ -25,11 +24,8 @@ mod schema;
 mod sink;
 mod source;
 mod stream;
-mod text;
 mod time;
 mod time_format;
-mod tsv;
-mod whole_lines;
 
 #[cfg(all(test, feature = "parquet"))]
 mod hostile;

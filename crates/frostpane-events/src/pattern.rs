@@ -1,4 +1,4 @@
-//! Lines of text that a pattern with named groups takes apart.
+//! Lines of text, each a key, or taken apart by a pattern with named groups.
 
 use std::io::BufRead;
 use std::str::FromStr;
@@ -33,7 +33,7 @@ pub struct Pattern {
 impl FromStr for Pattern {
     type Err = String;
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let (text, is_usual) = match text {
             "common" => (COMMON, true),
             "combined" => (COMBINED, true),
@@ -64,10 +64,6 @@ impl Pattern {
     pub fn group_of_users(&self) -> Option<Column> {
         self.group("user").filter(|_| !self.is_usual)
     }
-
-    fn is_somebody(&self, user: &[u8]) -> bool {
-        !(self.is_usual && user == b"-")
-    }
 }
 
 pub fn read(
@@ -93,11 +89,25 @@ pub fn read(
             (Some(key), None) => {
                 let key = Some(key).filter(|key| !key.is_empty());
                 let user = positions.user.and_then(find);
-                let user = user.filter(|user| pattern.is_somebody(user));
+                let user = user.filter(|user| !(pattern.is_usual && *user == b"-"));
                 sink.event(number, EventRef { time, key, user }, line)?;
             }
             (_, fault) => sink.unreadable(number, time, fault.unwrap_or(EventFault::NoMatch), line)?,
         }
+    }
+    Ok(())
+}
+
+/// Reads lines of which each is a key.
+pub fn read_whole(reader: &mut dyn BufRead, sink: &mut EventSink<'_>) -> Result<()> {
+    let mut lines = Lines::new(reader);
+    while let Some((number, line)) = lines.next().map_err(|cause| sink.broken(cause))? {
+        if let Some(fault) = too_long(line) {
+            sink.unreadable(number, None, fault, line)?;
+            continue;
+        }
+        let key = Some(line).filter(|line| !line.is_empty());
+        sink.event(number, EventRef { key, ..EventRef::at(None) }, line)?;
     }
     Ok(())
 }
@@ -111,11 +121,10 @@ fn matched<'a>(groups: &CaptureLocations, group: usize, line: &'a [u8]) -> Optio
 mod tests {
     use super::*;
     use crate::schema::Schema;
-    use crate::testing::{events, text};
+    use crate::testing::{events, selection, text};
 
     fn found(pattern: &str, lines: &str) -> Vec<(Option<String>, Option<String>)> {
-        let named = |name: &str| Column::Name(name.to_owned());
-        let selection = ColumnSelection::new(named("key"), None).by(named("user"));
+        let selection = selection("key", None, Some("user"));
         let pattern = pattern.parse().unwrap();
         let (found, _) =
             events(&Schema::default(), |sink| read(&mut lines.as_bytes(), &pattern, &selection, sink));

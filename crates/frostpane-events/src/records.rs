@@ -2,7 +2,9 @@
 
 use crate::EventRef;
 use crate::error::Result;
-use crate::schema::{ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection, PathColumns};
+use crate::schema::{
+    ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection, EventColumns, PathColumns, Schema,
+};
 use crate::sink::{EventFault, EventSink};
 use crate::stream::BYTE_ORDER_MARK;
 
@@ -15,8 +17,8 @@ pub struct Records<'w> {
 }
 
 impl<'w> Records<'w> {
-    pub fn new(selection: &'w ColumnSelection) -> Self {
-        let places = selection.by_number().filter(|_| !selection.has_header());
+    pub fn new(selection: &'w ColumnSelection, schema: &Schema) -> Self {
+        let places = selection.by_number().filter(|_| !schema.has_header());
         Self {
             selection,
             index: places.map(|places| FieldIndex::new(places, &selection.path_columns)),
@@ -40,7 +42,7 @@ impl<'w> Records<'w> {
         };
         let is_odd = self.width.is_some_and(|width| fields.clone().count() != width);
         let fault = fault.or(is_odd.then_some(EventFault::OtherColumns));
-        let RawEvent { key, time, user } =
+        let EventColumns { key, time, user } =
             if index.has_users { index.pick::<true>(fields) } else { index.pick::<false>(fields) };
         let time = time.and_then(|time| self.selection.times.parse(time));
         if self.is_header(line) {
@@ -70,20 +72,14 @@ impl<'w> Records<'w> {
         sink: &mut EventSink<'_>,
     ) -> Result<()> {
         let all = names(fields);
-        let names = ColumnNames { all: &all, are_public: self.selection.show_names };
+        let names = ColumnNames { all: &all, are_public: sink.schema.show_names };
         let places = self.selection.among(&names).map_err(|wrong| sink.unfit(wrong))?;
         sink.tally.key_of_path |= places.key.is_of_path();
         self.index = Some(FieldIndex::new(places, &self.selection.path_columns));
-        self.width = self.selection.is_strict.then_some(all.len());
+        self.width = sink.schema.is_strict().then_some(all.len());
         self.header = line.to_vec();
         Ok(())
     }
-}
-
-struct RawEvent<'a> {
-    key: Option<&'a [u8]>,
-    time: Option<&'a [u8]>,
-    user: Option<&'a [u8]>,
 }
 
 /// The fields of every line in which they stand.
@@ -113,11 +109,15 @@ impl<'w> FieldIndex<'w> {
     /// The columns, as far as they are there; looks no further than the last of their fields, and for users
     /// only where there are any: a comparison more for each field can be felt.
     #[inline]
-    fn pick<'s, 'a: 's, const USERS: bool>(self, fields: impl Iterator<Item = &'a [u8]>) -> RawEvent<'s>
+    fn pick<'s, 'a: 's, const USERS: bool>(
+        self,
+        fields: impl Iterator<Item = &'a [u8]>,
+    ) -> EventColumns<&'s [u8]>
     where
         'w: 's,
     {
-        let mut raw = RawEvent { key: self.key.of_path, time: self.time.of_path, user: self.user.of_path };
+        let mut raw =
+            EventColumns { key: self.key.of_path, time: self.time.of_path, user: self.user.of_path };
         for (index, field) in fields.take(self.fields).enumerate() {
             if index == self.key.field {
                 raw.key = Some(field);
@@ -159,10 +159,9 @@ pub fn names<'a>(fields: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{Column, Schema};
-    use crate::testing::{Dice, Owned, events};
+    use crate::csv;
+    use crate::testing::{Dice, Owned, events, selection};
     use crate::time::Times;
-    use crate::{csv, tsv};
 
     /// Lines of up to five fields, some empty and some longer than others, which end in either way.
     fn generated(dice: &mut Dice, separator: char) -> String {
@@ -186,7 +185,7 @@ mod tests {
     fn read(text: &str, separator: char, selection: &ColumnSelection) -> (Vec<Owned>, u64) {
         let (events, tally) = events(&Schema::default(), |sink| match separator {
             ',' => csv::read(&mut text.as_bytes(), selection, false, sink),
-            _ => tsv::read(&mut text.as_bytes(), selection, sink),
+            _ => csv::read_tsv(&mut text.as_bytes(), selection, sink),
         });
         (events.unwrap(), tally.unreadable)
     }
@@ -221,9 +220,9 @@ mod tests {
             let text = generated(&mut dice, separator);
             let key = dice.below(4);
             let others = [(); 2].map(|()| (dice.below(2) == 0).then(|| dice.below(4)));
-            let position = |index| Column::Position(index + 1);
+            let position = |index: usize| (index + 1).to_string();
             let [time, user] = others.map(|index| index.map(position));
-            let selection = ColumnSelection { user, ..ColumnSelection::new(position(key), time) };
+            let selection = selection(&position(key), time.as_deref(), user.as_deref());
             let expected = plainly(&text, separator, key, others);
             assert_eq!(read(&text, separator, &selection), expected, "round {round}: {text:?}");
         }
@@ -244,7 +243,7 @@ mod tests {
                     fields.collect::<Vec<_>>().join(",") + "\n"
                 })
                 .collect();
-            let selection = ColumnSelection::new(Column::Position(2), None).by(Column::Position(3));
+            let selection = selection("2", None, Some("3"));
             assert_eq!(read(&quoted, ',', &selection), read(&text, ',', &selection), "{quoted:?}");
         }
     }

@@ -9,7 +9,7 @@ use std::thread;
 use crate::EventRef;
 use crate::error::{Error, Halt, Result};
 use crate::printable::{cut, printable};
-use crate::schema::{OnInvalid, Schema};
+use crate::schema::Schema;
 use crate::source::unreadable;
 use crate::time::is_in_calendar;
 
@@ -25,46 +25,27 @@ pub fn valid_user(user: Option<&[u8]>) -> Option<&[u8]> {
     user.filter(|user| (1..=LONGEST_USER).contains(&user.len()))
 }
 
-/// Why an event is invalid. It never shows a part of the event.
+/// Why an event is invalid, as the messages say. It never shows a part of the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum EventFault {
-    /// A line is longer than 16 MB.
     TooLong,
-    /// A row lacks the column of the key.
     FewColumns,
-    /// A quote in a line does not end.
     OpenQuote,
-    /// A line is no JSON object.
     NoObject,
     /// A line of JSON is a whole object but for bytes that are not UTF-8.
     NotText,
-    /// A line does not match the pattern.
     NoMatch,
-    /// There is no time, or it cannot be read.
     NoTime,
-    /// The body is not an array of JSON.
     NoArray,
-    /// The body is not an Arrow stream.
     NoStream,
-    /// A row has not as many columns as the header. Only where invalid events [refuse](OnInvalid::Refuse), as
-    /// the following.
+    /// Only where invalid events [refuse](crate::OnInvalid::Refuse), as the following.
     OtherColumns,
-    /// An object has no field for the key.
     MissingKey,
-    /// An object has no field for the time.
     MissingTime,
-    /// An object has no field for the user.
     MissingUser,
-    /// An object has a field twice.
     Twice,
-}
-
-impl EventFault {
-    /// Returns true if the form of an event is invalid, and not what a key or a user is.
-    fn is_of_form(self) -> bool {
-        self != EventFault::NotText
-    }
 }
 
 impl fmt::Display for EventFault {
@@ -169,45 +150,18 @@ impl ReadTally {
 }
 
 pub struct EventSink<'a> {
-    file: &'a str,
-    unit: &'static str,
-    by_clock: bool,
-    /// The first that cannot be read is told at once.
-    live: bool,
-    pub show_input: bool,
-    refuses: bool,
-    most_events: u64,
-    tell: fn(fmt::Arguments<'_>),
+    pub file: &'a str,
+    pub unit: &'static str,
+    pub schema: &'a Schema,
     pub tally: &'a mut ReadTally,
-    visit: &'a mut dyn FnMut(EventRef<'_>) -> Result<()>,
+    pub visit: &'a mut dyn FnMut(EventRef<'_>) -> Result<()>,
 }
 
-impl<'a> EventSink<'a> {
-    pub fn new(
-        file: &'a str,
-        unit: &'static str,
-        schema: &Schema,
-        tally: &'a mut ReadTally,
-        visit: &'a mut dyn FnMut(EventRef<'_>) -> Result<()>,
-    ) -> Self {
-        Self {
-            file,
-            unit,
-            by_clock: schema.by_clock,
-            live: schema.live,
-            show_input: schema.show_input,
-            refuses: schema.on_invalid == OnInvalid::Refuse,
-            most_events: schema.most_events,
-            tell: schema.tell,
-            tally,
-            visit,
-        }
-    }
-
+impl EventSink<'_> {
     /// Takes the event of the line or row with this number; `text` is what the operator may see of it.
     #[inline]
     pub fn event(&mut self, number: u64, event: EventRef<'_>, text: &[u8]) -> Result<()> {
-        if self.by_clock {
+        if self.schema.by_clock {
             let Some(time) = event.time.filter(|time| is_in_calendar(*time)) else {
                 return self.unreadable(number, None, EventFault::NoTime, text);
             };
@@ -229,7 +183,8 @@ impl<'a> EventSink<'a> {
         fault: EventFault,
         text: &[u8],
     ) -> Result<()> {
-        if self.refuses && fault.is_of_form() {
+        // Bytes that are not UTF-8 may be those of a key or a user, which refuse nothing.
+        if self.schema.is_strict() && fault != EventFault::NotText {
             return Err(self.invalid(number, fault).into());
         }
         self.note(number, fault, text);
@@ -245,7 +200,7 @@ impl<'a> EventSink<'a> {
 
     fn without_key(&mut self, number: u64, time: Option<i64>) -> Result<()> {
         let time = time.filter(|time| is_in_calendar(*time));
-        match (self.by_clock, time.or(self.tally.time)) {
+        match (self.schema.by_clock, time.or(self.tally.time)) {
             (true, None) => {
                 self.check_number(self.tally.waiting)?;
                 self.tally.waiting += 1;
@@ -276,8 +231,8 @@ impl<'a> EventSink<'a> {
 
     #[inline]
     fn check_number(&self, events: u64) -> Result<()> {
-        if events >= self.most_events {
-            return Err(Error::TooMany(self.most_events).into());
+        if events >= self.schema.most_events {
+            return Err(Error::TooMany(self.schema.most_events).into());
         }
         Ok(())
     }
@@ -286,9 +241,9 @@ impl<'a> EventSink<'a> {
         self.tally.unreadable += 1;
         self.tally.not_text += u64::from(fault == EventFault::NotText);
         if self.tally.first.is_none() {
-            let place = self.place(number, fault, self.show_input.then(|| shown(text)));
-            if self.live {
-                (self.tell)(format_args!("{place}; it counts as an event without a key"));
+            let place = self.place(number, fault, self.schema.show_input.then(|| shown(text)));
+            if self.schema.live {
+                (self.schema.tell)(format_args!("{place}; it counts as an event without a key"));
             }
             self.tally.first = Some(place);
         }

@@ -1,10 +1,19 @@
 //! Events of a reader, collected.
 
+use std::path::Path;
+
+use crate::EventRef;
 use crate::error::Result;
-use crate::schema::Schema;
+use crate::schema::{Column, ColumnSelection, Schema};
 use crate::sink::{EventSink, ReadTally};
 
 pub type Owned = (Option<i64>, Option<Vec<u8>>, Option<Vec<u8>>);
+
+/// Columns by name or by number.
+pub fn selection(key: &str, time: Option<&str>, user: Option<&str>) -> ColumnSelection {
+    let [key, time, user] = [Some(key), time, user].map(|column| Some(Column::new(column?).unwrap()));
+    Schema { key, time, user, ..Schema::default() }.selection(Path::new("")).unwrap()
+}
 
 /// The events that `read` hands over, and their numbers.
 pub fn events(
@@ -13,10 +22,11 @@ pub fn events(
 ) -> (Result<Vec<Owned>>, ReadTally) {
     let (mut tally, mut events) = (ReadTally::default(), Vec::new());
     let owned = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
-    let outcome = read(&mut EventSink::new("events", "line", schema, &mut tally, &mut |event| {
+    let visit = &mut |event: EventRef<'_>| {
         events.push((event.time, owned(event.key), owned(event.user)));
         Ok(())
-    }));
+    };
+    let outcome = read(&mut EventSink { file: "events", unit: "line", schema, tally: &mut tally, visit });
     (outcome.map(|()| events), tally)
 }
 

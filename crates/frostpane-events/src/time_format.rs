@@ -1,5 +1,3 @@
-//! Formats of times.
-
 use std::str::FromStr;
 
 use jiff::civil::datetime;
@@ -20,14 +18,11 @@ pub enum TimeFormat {
 
 /// The unit of a Unix time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum UnixUnit {
-    /// Seconds.
     Seconds,
-    /// Milliseconds.
     Millis,
-    /// Microseconds.
     Micros,
-    /// Nanoseconds.
     Nanos,
 }
 

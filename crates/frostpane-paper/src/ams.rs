@@ -8,13 +8,8 @@
 //! `S_j^2` has mean `F_2` and variance at most `2 F_2^2`, so by Chebyshev's inequality the mean of
 //! `r = 6/alpha^2` of them is within `alpha F_2` with probability at least 2/3. The median of
 //! `18 ln(1/delta)` such means is within it with probability at least `1 - delta` (Hoeffding).
-//!
-//! # Error in the paper
-//!
-//! It takes the mean of the absolute values for an estimate of `L_2` ([`Ams::mean_of_magnitudes`]).
 
 use crate::hashes::Hashes;
-use crate::median::median;
 
 /// The sums `S_1, ..., S_r` of Algorithm 1. It takes at most `2^31 - 1` updates.
 #[derive(Clone, Debug)]
@@ -25,11 +20,7 @@ pub struct Ams {
 }
 
 impl Ams {
-    /// `r` sums, all zero.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `r` is zero.
+    /// `r` sums, all zero. Panics if `r` is zero.
     pub fn new(r: usize) -> Self {
         assert!(r > 0, "AMS needs at least one sum");
         Self { sums: vec![0; r], updates: 0 }
@@ -77,9 +68,6 @@ impl Ams {
     }
 
     /// Divides the sums into `means` groups of equal size and returns the median of their estimates of `F_2`.
-    ///
-    /// # Panics
-    ///
     /// Panics if `r` is not a multiple of `means`.
     pub fn median_f2(&self, means: usize) -> f64 {
         assert!(means > 0 && self.sums.len().is_multiple_of(means), "sums do not divide into {means} means");
@@ -130,6 +118,13 @@ fn mean_square(sums: &[i32]) -> f64 {
     }
     let rest: f64 = rest.iter().map(|&sum| square(sum)).sum();
     (partial.iter().sum::<f64>() + rest) / sums.len() as f64
+}
+
+/// Returns the middle value, or the mean of the two middle values. Reorders the slice.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len().is_multiple_of(2) { (values[half - 1] + values[half]) / 2.0 } else { values[half] }
 }
 
 #[cfg(test)]

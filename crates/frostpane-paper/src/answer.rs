@@ -1,4 +1,4 @@
-//! The answer of a private algorithm, and the scale of its noise.
+//! The answer of a private algorithm, the scale of its noise, and the form of its lines.
 
 /// A list of heavy hitters, with the scale of its noise and the scale that its proof needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,10 +14,10 @@ pub struct PublishedAnswer {
 }
 
 impl PublishedAnswer {
-    /// Sorts by decreasing count, then by key.
-    pub(crate) fn sorted(mut self) -> Self {
-        self.listed.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        self
+    /// The answer with these keys in any order; equal counts are listed by key.
+    pub(crate) fn new(mut listed: Vec<(u64, f64)>, noise: f64, needed_noise: f64, norm: f64) -> Self {
+        listed.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Self { listed, noise, needed_noise, norm }
     }
 }
 
@@ -38,4 +38,23 @@ impl NoiseScale {
             Self::Proof => proof,
         }
     }
+}
+
+/// The form of a line of the paper that runs: as printed, or as its proof reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlgorithmForm {
+    /// Word for word.
+    ///
+    /// Algorithm 3 deletes `t_s` if `x_{s-1} <= (1 - beta/2) x_{s+1}`. A suffix that starts earlier has the
+    /// larger value, so this is never true of exact values and nothing is deleted. Its query takes the
+    /// *smallest* index with `t_s <= m-W+1`, which is `t_1`: the whole stream, whatever the window.
+    ///
+    /// Algorithm 4's query takes the *largest* index with `t_s > m-W+1`, which is the last timestamp: the
+    /// answer is 1 or 0, whatever the count.
+    Printed,
+    /// The form that the proofs use.
+    ///
+    /// Algorithm 3 deletes `t_s` if `x_{s+1} >= (1 - beta/2) x_{s-1}`, and its query takes the *largest*
+    /// index with `t_s <= m-W+1`. Algorithm 4's query takes the *smallest* index with `t_s >= m-W+1`.
+    Intended,
 }

@@ -3,6 +3,31 @@
 //! `log` is the natural logarithm, and base 2 in Appendix A (from [`shortest_block`] on), where levels double. Sizes are
 //! floats: some exceed any integer type.
 
+use serde::Serialize;
+
+/// The demands of Theorem 1.1 of the paper, with its constants as printed, for a stream of `m` events.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Demands {
+    /// The theorem needs `epsilon > 1000 ln m / (alpha^3 sqrt W)`: the least `W`.
+    pub window: f64,
+    /// Timestamps of the smooth histogram, whose norms differ by a factor of `1 + (epsilon / (1000 ln m))^2`.
+    pub timestamps: f64,
+    /// Counters of each norm estimate, which is good to `epsilon / (500 ln m)`, with 1 for the constant.
+    pub counters: f64,
+}
+
+impl Demands {
+    /// The demands for a stream of `events` events.
+    pub fn new(alpha: f64, epsilon: f64, events: u64) -> Self {
+        let m = events.max(2) as f64;
+        Self {
+            window: least_window(alpha, epsilon, m),
+            timestamps: timestamps(epsilon, m),
+            counters: norm_accuracy(epsilon, m).powi(-2),
+        }
+    }
+}
+
 /// `rho = eps/(500 log m)`: the accuracy of the norm in Section 3.
 pub fn norm_accuracy(epsilon: f64, m: f64) -> f64 {
     epsilon / (500.0 * m.ln())
@@ -17,11 +42,6 @@ pub fn least_window(alpha: f64, epsilon: f64, m: f64) -> f64 {
 /// exceeds `m`, every event is a timestamp.
 pub fn timestamps(epsilon: f64, m: f64) -> f64 {
     m.ln() / (epsilon / (1000.0 * m.ln())).powi(2).ln_1p()
-}
-
-/// The sums of AMS at accuracy `rho`, with 1 for the constant in `O(1/rho^2)`.
-pub fn ams_sums(epsilon: f64, m: f64) -> f64 {
-    norm_accuracy(epsilon, m).powi(-2)
 }
 
 /// `eps'` for each of `10/alpha^2` counts by basic composition: together `eps/3`. The remark after Theorem

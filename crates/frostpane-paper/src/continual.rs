@@ -1,4 +1,5 @@
-//! Appendix A, Algorithm 7: continual release, a list after every event.
+//! Appendix A, Algorithm 7: continual release, estimates after every event. The page prints no threshold
+//! for a list of them.
 //!
 //! 1. `L = ceil(log((100 eps/alpha) sqrt(W)) + log log W) + 2` levels, `phi = min(eps, 1)`. Logarithms are
 //!    base 2, since levels double.
@@ -12,28 +13,90 @@
 //! 9. `g_i` is the estimate of key `i` in it, and
 //! 10. noise from `Lap(alpha sqrt(W)/(16 log^2 W))` is added.
 //! 11. The sum over the blocks is returned.
-//!
-//! The page prints no threshold for the list. Here it is `alpha sqrt(W)/2`: by the theorem an estimate is
-//! within that, so each key with `alpha sqrt(W)` events is listed.
-//!
-//! # Errors in the paper
-//!
-//! - Noise is drawn anew at every output, so that the mean of many outputs is the count itself: [`Draw`].
-//! - The scale is half of the one that the proof's own sensitivity requires: [`NoiseScale`].
-//! - The shortest block is shorter than one event unless `W` is some billions;
-//!   [`PublishedContinual::published`] refuses.
 
-mod constants;
-
-pub use constants::ContinualConstants;
-
-use crate::answer::{NoiseScale, PublishedAnswer};
-use crate::key_map::KeyMap;
+use crate::answer::NoiseScale;
+use crate::claims;
+use crate::hashes::KeyMap;
 use crate::laplace::laplace;
 use crate::misra_gries::PublishedMisraGries;
-use crate::preset::{PresetRefusal, check_memory};
+use crate::preset::{PresetRefusal, check, check_memory};
 use frostpane::testing::Entropy;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
+
+/// The constants of Algorithm 7 and the parameters that they follow from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContinualConstants {
+    /// `alpha`.
+    pub alpha: f64,
+    /// `eps`.
+    pub epsilon: f64,
+    /// `W`.
+    pub window: u64,
+    /// `S_1` in whole events: `alpha sqrt(W)/(200 log W)`, rounded down.
+    pub shortest: u64,
+    /// `L`.
+    pub levels: u32,
+    /// The most events of a key that Misra-Gries loses in a block: `phi alpha sqrt(W)/(16 log^3 W)`, which is
+    /// its threshold times `S_l` and the same at all levels.
+    pub loss: f64,
+}
+
+impl ContinualConstants {
+    /// The printed constants. Refuses a window whose shortest blocks have less than one event.
+    pub fn published(alpha: f64, epsilon: f64, window: u64) -> Result<Self, PresetRefusal> {
+        check(alpha, epsilon, window)?;
+        let w = window as f64;
+        let shortest = claims::shortest_block(alpha, w);
+        if shortest < 1.0 {
+            return Err(PresetRefusal::Window {
+                given: window,
+                least: claims::least_window_of_blocks(alpha),
+            });
+        }
+        Ok(Self {
+            alpha,
+            epsilon,
+            window,
+            shortest: shortest as u64,
+            levels: claims::levels(alpha, epsilon, w) as u32,
+            loss: claims::block_sensitivity(alpha, epsilon, w),
+        })
+    }
+
+    /// `S_l`, for `l` from 1.
+    pub fn length(&self, level: u32) -> u64 {
+        self.shortest.saturating_mul(1_u64.checked_shl(level - 1).unwrap_or(u64::MAX))
+    }
+
+    /// The number of counters of Misra-Gries on a block of level `l`: one over its threshold, at most the
+    /// events of the block.
+    pub fn counters(&self, level: u32) -> usize {
+        let length = self.length(level);
+        ((length as f64 / self.loss).ceil() as u64).clamp(1, length) as usize
+    }
+
+    /// The most bytes of a run, without stored noise.
+    pub fn bytes(&self) -> f64 {
+        const ENTRY: f64 = 16.0;
+        const BLOCK: f64 = 96.0;
+        let level = |level: u32| {
+            let blocks = (self.window / self.length(level) + 1) as f64;
+            blocks * (BLOCK + ENTRY * self.counters(level) as f64)
+        };
+        (1..=self.levels).map(level).sum()
+    }
+
+    /// The scale of line 10: `alpha sqrt(W)/(16 log^2 W)`.
+    pub fn printed_noise(&self) -> f64 {
+        claims::block_noise(self.alpha, self.window as f64)
+    }
+
+    /// The scale that the proof requires: the sensitivity that it states for a block, which is the loss of
+    /// Misra-Gries in it, over `eps/(2 log W)`.
+    pub fn proof_noise(&self) -> f64 {
+        2.0 * (self.window as f64).log2() * self.loss / self.epsilon
+    }
+}
 
 /// The times at which noise is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,8 +132,8 @@ impl PublishedContinual {
         }
     }
 
-    /// The printed constants. Refuses blocks shorter than one event, and a run that could need more than
-    /// `memory` bytes.
+    /// The printed constants. Refuses blocks shorter than one event, as they are unless `W` is some billions, and
+    /// a run that could need more than `memory` bytes.
     pub fn published(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, PresetRefusal> {
         let constants = ContinualConstants::published(alpha, epsilon, window)?;
         check_memory(constants.bytes(), memory)?;
@@ -89,11 +152,6 @@ impl PublishedContinual {
         self
     }
 
-    /// The constants in force.
-    pub fn constants(&self) -> &ContinualConstants {
-        &self.constants
-    }
-
     /// Counts one event.
     pub fn update(&mut self, key: u64) {
         self.time += 1;
@@ -104,36 +162,13 @@ impl PublishedContinual {
         }
     }
 
-    /// The list after the last event.
-    pub fn release(&mut self, entropy: &mut impl Entropy) -> frostpane::Result<PublishedAnswer> {
-        let mut keys = BTreeSet::new();
-        for (level, block) in self.active() {
-            keys.extend(self.levels[level].block(block).misra_gries.iter().map(|(key, _)| key));
-        }
-        let norm = (self.constants.window as f64).sqrt();
-        let bar = self.constants.alpha * norm / 2.0;
-        let mut listed = Vec::new();
-        for key in keys {
-            let noisy = self.estimate(key, entropy)?;
-            if noisy >= bar {
-                listed.push((key, noisy));
-            }
-        }
-        let answer = PublishedAnswer {
-            listed,
-            noise: self.noise_scale(),
-            needed_noise: self.constants.proof_noise(),
-            norm,
-        };
-        Ok(answer.sorted())
-    }
-
     /// Lines 8 to 11 for one key: the sum of its noisy estimates in the active blocks.
     pub fn estimate(&mut self, key: u64, entropy: &mut impl Entropy) -> frostpane::Result<f64> {
-        let (scale, draw) = (self.noise_scale(), self.draw);
+        let draw = self.draw;
+        let scale = self.noise.choose(self.constants.printed_noise(), self.constants.proof_noise());
         let mut sum = 0.0;
         for (level, block) in self.active() {
-            let block = self.levels[level].block_mut(block);
+            let block = self.levels[level].block(block);
             sum += block.misra_gries.estimate(key) as f64 + block.noise(key, draw, scale, entropy)?;
         }
         Ok(sum)
@@ -142,16 +177,6 @@ impl PublishedContinual {
     /// The number of blocks that cover the window.
     pub fn active_blocks(&self) -> usize {
         self.active().len()
-    }
-
-    /// Memory in bytes.
-    pub fn bytes(&self) -> u64 {
-        let blocks = self.levels.iter().flat_map(|level| level.complete.iter().chain([&level.open]));
-        blocks.map(StreamBlock::bytes).sum()
-    }
-
-    fn noise_scale(&self) -> f64 {
-        self.noise.choose(self.constants.printed_noise(), self.constants.proof_noise())
     }
 
     /// Line 7: the blocks that cover the window, each by its level and the time before its first event. The
@@ -223,11 +248,7 @@ impl BlockLevel {
         (index < self.complete.len()).then_some(index)
     }
 
-    fn block(&self, before: u64) -> &StreamBlock {
-        self.index(before).map_or(&self.open, |index| &self.complete[index])
-    }
-
-    fn block_mut(&mut self, before: u64) -> &mut StreamBlock {
+    fn block(&mut self, before: u64) -> &mut StreamBlock {
         match self.index(before) {
             Some(index) => &mut self.complete[index],
             None => &mut self.open,
@@ -265,11 +286,5 @@ impl StreamBlock {
             }
             (Draw::EveryOutput, _) => laplace(scale, entropy),
         }
-    }
-
-    fn bytes(&self) -> u64 {
-        let drawn = self.drawn.len() * size_of::<(u64, f64)>();
-        let beside = size_of::<Self>() - size_of::<PublishedMisraGries>();
-        self.misra_gries.bytes() + (drawn + beside) as u64
     }
 }

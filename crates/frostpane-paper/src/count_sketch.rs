@@ -8,13 +8,9 @@
 //! As intended, the estimate of `f_i` is the median over the rows of `s^(j)(i) S_{j,h^(j)(i)}`. A row's error
 //! has mean zero and variance at most `L_2^2/b`, so by Chebyshev's inequality it is above `sqrt(3/b) L_2`
 //! with probability at most 1/3; the median of `r` rows is with probability at most `exp(-r/18)` (Hoeffding).
-//!
-//! # Error in the paper
-//!
-//! It prints the mean over the rows of the magnitudes `|S_{j,h^(j)(i)}|`: [`CountSketchEstimator`].
 
+use crate::ams::median;
 use crate::hashes::Hashes;
-use crate::median::median;
 
 /// Dimensions of the table: `r` rows of `b` buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +65,7 @@ impl CountSketchShape {
 }
 
 impl PublishedCountSketch {
-    /// A table of zeros.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the shape has no cells.
+    /// A table of zeros. Panics if the shape has no cells.
     pub fn new(shape: CountSketchShape) -> Self {
         assert!(shape.cells() > 0, "CountSketch needs at least one cell");
         Self { shape, cells: vec![0; shape.cells()] }

@@ -12,12 +12,8 @@
 //! Since a time that stays has `c_{s-1} - c_{s+1} >= M`, there are at most `2 + 2 (c_1 - 1)/M` times. `c_1`
 //! is the count since the first occurrence and not that in the window: the page deletes nothing that left the
 //! window.
-//!
-//! # Error in the paper
-//!
-//! In the query: see [`AlgorithmForm`].
 
-use crate::form::AlgorithmForm;
+use crate::answer::AlgorithmForm;
 
 /// `H` of Algorithm 4, for one key.
 #[derive(Clone, Debug)]

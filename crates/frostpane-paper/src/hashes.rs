@@ -1,4 +1,7 @@
-//! The random functions `s^(j): [n] -> {-1,+1}` and `h^(j): [n] -> [b]`.
+//! The random functions `s^(j): [n] -> {-1,+1}` and `h^(j): [n] -> [b]`, and a hash map by key.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// The random sign vectors and hash functions that the instances of a sketch share.
 ///
@@ -56,6 +59,30 @@ fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+/// Each event looks its key up in hundreds of instances, so the hash is one product.
+pub(crate) type KeyMap<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
+
+/// One multiplication, folded. Not resistant to chosen keys, which a yardstick does not meet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        let product = u128::from(key ^ self.0) * 0x9E37_79B9_7F4A_7C15_u128;
+        self.0 = (product >> 64) as u64 ^ product as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[cfg(test)]

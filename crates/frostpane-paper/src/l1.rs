@@ -28,10 +28,9 @@ mod reported;
 
 pub use constants::L1Constants;
 
-use crate::answer::{NoiseScale, PublishedAnswer};
-use crate::form::AlgorithmForm;
+use crate::answer::{AlgorithmForm, NoiseScale, PublishedAnswer};
 use crate::laplace::laplace;
-use crate::preset::{ConstantChange, PresetRefusal, check_memory};
+use crate::preset::{PresetRefusal, check_memory};
 use crate::smooth_histogram::SmoothHistogram;
 use frostpane::testing::Entropy;
 use reported::ReportingSketch;
@@ -64,11 +63,6 @@ impl L1 {
         Ok(Self::new(constants))
     }
 
-    /// The constants that [`L1Constants::scaled`] chooses for this memory.
-    pub fn scaled(alpha: f64, epsilon: f64, m: u64, memory: u64) -> Result<Self, PresetRefusal> {
-        Ok(Self::new(L1Constants::scaled(alpha, epsilon, m, memory)?))
-    }
-
     /// Chooses the noise of the algorithm or of its proof.
     pub fn with_noise(mut self, noise: NoiseScale) -> Self {
         self.noise = noise;
@@ -78,11 +72,6 @@ impl L1 {
     /// The constants in force.
     pub fn constants(&self) -> &L1Constants {
         &self.constants
-    }
-
-    /// The constants that differ from the printed ones.
-    pub fn changes(&self) -> Vec<ConstantChange> {
-        self.constants.changes()
     }
 
     /// Counts one event.
@@ -110,7 +99,7 @@ impl L1 {
         let window = window.clamp(1, self.time.max(1));
         let start = self.time.max(1) - window + 1;
         let bar = 0.75 * self.constants.alpha * window as f64;
-        let noise = self.noise_scale();
+        let noise = self.noise.choose(self.constants.printed_noise(), self.constants.proof_noise());
         let mut listed = Vec::new();
         for (key, estimate) in self.estimates(start) {
             let noisy = estimate as f64 + laplace(noise, entropy)?;
@@ -118,13 +107,7 @@ impl L1 {
                 listed.push((key, noisy));
             }
         }
-        let answer = PublishedAnswer {
-            listed,
-            noise,
-            needed_noise: self.constants.proof_noise(),
-            norm: window as f64,
-        };
-        Ok(answer.sorted())
+        Ok(PublishedAnswer::new(listed, noise, self.constants.proof_noise(), window as f64))
     }
 
     /// Lines 4 to 6: each reported key with Counter's estimate from `start` on, by increasing key, without
@@ -148,9 +131,5 @@ impl L1 {
     /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.histogram.bytes() + size_of_val(&self.recent[..]) as u64
-    }
-
-    fn noise_scale(&self) -> f64 {
-        self.noise.choose(self.constants.printed_noise(), self.constants.proof_noise())
     }
 }

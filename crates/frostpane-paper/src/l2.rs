@@ -30,13 +30,12 @@
 mod constants;
 mod sketches;
 
-pub use constants::{Composition, L2Constants};
+pub use constants::L2Constants;
 
-use crate::answer::{NoiseScale, PublishedAnswer};
-use crate::form::AlgorithmForm;
+use crate::answer::{AlgorithmForm, NoiseScale, PublishedAnswer};
 use crate::hashes::Hashes;
 use crate::laplace::laplace;
-use crate::preset::{ConstantChange, PresetRefusal, check_memory};
+use crate::preset::{PresetRefusal, check_memory};
 use crate::smooth_histogram::{SmoothHistogram, Stamp};
 use frostpane::testing::Entropy;
 use sketches::{HashedEvent, SketchContext, Sketches};
@@ -58,7 +57,8 @@ pub struct L2 {
 }
 
 impl L2 {
-    /// Algorithm 5 with these constants, the printed noise, and the intended forms of its parts.
+    /// Algorithm 5 with these constants, random functions of this seed, the printed noise, and the intended forms
+    /// of its parts.
     pub fn new(constants: L2Constants, seed: u64) -> Self {
         Self {
             noise: NoiseScale::Printed,
@@ -72,27 +72,9 @@ impl L2 {
     }
 
     /// The printed constants. Refuses a run that needs more than `memory` bytes, as every run does.
-    pub fn published(
-        alpha: f64,
-        epsilon: f64,
-        m: u64,
-        memory: u64,
-        composition: Composition,
-    ) -> Result<Self, PresetRefusal> {
-        let constants = L2Constants::published(alpha, epsilon, m, composition)?;
+    pub fn published(alpha: f64, epsilon: f64, m: u64, memory: u64) -> Result<Self, PresetRefusal> {
+        let constants = L2Constants::published(alpha, epsilon, m)?;
         check_memory(constants.bytes(), memory)?;
-        Ok(Self::new(constants, 0))
-    }
-
-    /// The constants that [`L2Constants::scaled`] chooses for this memory.
-    pub fn scaled(
-        alpha: f64,
-        epsilon: f64,
-        m: u64,
-        memory: u64,
-        composition: Composition,
-    ) -> Result<Self, PresetRefusal> {
-        let constants = L2Constants::scaled(alpha, epsilon, m, memory, composition)?;
         Ok(Self::new(constants, 0))
     }
 
@@ -102,20 +84,9 @@ impl L2 {
         self
     }
 
-    /// Chooses the random functions. Panics after the first event.
-    pub fn with_seed(self, seed: u64) -> Self {
-        assert_eq!(self.time, 0, "random functions are chosen before the first event");
-        Self { noise: self.noise, ..Self::new(self.constants, seed) }
-    }
-
     /// The constants in force.
     pub fn constants(&self) -> &L2Constants {
         &self.constants
-    }
-
-    /// The constants that differ from the printed ones.
-    pub fn changes(&self) -> Vec<ConstantChange> {
-        self.constants.changes()
     }
 
     /// Counts one event.
@@ -153,8 +124,7 @@ impl L2 {
                 listed.push((key, noisy));
             }
         }
-        let answer = PublishedAnswer { listed, noise, needed_noise: needed[1], norm };
-        Ok(answer.sorted())
+        Ok(PublishedAnswer::new(listed, noise, needed[1], norm))
     }
 
     /// Lines 5 to 7: each reported key with Counter's estimate from `start` on, by increasing key, without

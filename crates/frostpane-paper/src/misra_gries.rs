@@ -25,19 +25,10 @@ pub struct PublishedMisraGries {
 }
 
 impl PublishedMisraGries {
-    /// An empty table of `c` counters.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `counters` is zero.
+    /// An empty table of `c` counters. Panics if `counters` is zero.
     pub fn new(counters: usize) -> Self {
         assert!(counters > 0, "Misra-Gries needs at least one counter");
         Self { counters, table: BTreeMap::new(), decrements: 0, events: 0 }
-    }
-
-    /// `c = ceil(1/alpha)`.
-    pub fn for_threshold(alpha: f64) -> Self {
-        Self::new((1.0 / alpha).ceil() as usize)
     }
 
     /// Counts one event.
@@ -75,11 +66,6 @@ impl PublishedMisraGries {
     /// `c`, the number of counters.
     pub fn counters(&self) -> usize {
         self.counters
-    }
-
-    /// Memory in bytes.
-    pub fn bytes(&self) -> u64 {
-        (size_of::<Self>() + self.table.len() * size_of::<(u64, u64)>()) as u64
     }
 
     fn decrement(&mut self) {

@@ -13,12 +13,8 @@
 //!
 //! For `L_2`, `beta = rho^2/2`. There are at most `2 + 2 ln(x_1)/-ln(1 - beta/2)` timestamps, since `x_{s+1}`
 //! is below `(1 - beta/2) x_{s-1}` for those that stay.
-//!
-//! # Error in the paper
-//!
-//! In the test for deletion and in the query: see [`AlgorithmForm`].
 
-use crate::form::AlgorithmForm;
+use crate::answer::AlgorithmForm;
 
 /// A streaming algorithm that a smooth histogram runs from several times on.
 pub trait Instance {

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{ExactL2, adversarial, suffix_l2};
+use common::{ExactL2, adversarial, sketch, suffix_l2};
 use frostpane_paper::{
-    AlgorithmForm, Ams, CountSketchEstimator, CountSketchShape, Hashes, PublishedCountSketch,
-    PublishedCounter, PublishedMisraGries, SmoothHistogram,
+    AlgorithmForm, Ams, CountSketchEstimator, CountSketchShape, Hashes, PublishedCounter,
+    PublishedMisraGries, SmoothHistogram,
 };
 
 fn histogram(stream: &[u64], deletion: AlgorithmForm) -> SmoothHistogram<ExactL2> {
@@ -56,16 +56,6 @@ fn counter_as_printed_answers_with_its_last_timestamp() {
     }
 }
 
-fn sketch(
-    shape: CountSketchShape,
-    hashes: &Hashes,
-    stream: impl Iterator<Item = u64>,
-) -> PublishedCountSketch {
-    let mut sketch = PublishedCountSketch::new(shape);
-    stream.for_each(|key| sketch.update(hashes, key));
-    sketch
-}
-
 /// `E|S_{j,h^(j)(i)}|` over the choice of `h` and `s`: the mean answer of Algorithm 2 as printed for a key
 /// with the count `own`, where the other keys of the stream have the counts `others`.
 ///
@@ -97,12 +87,12 @@ fn the_mean_of_magnitudes_is_biased_on_absent_keys_by_the_calculated_amount() {
     let expected = expected_magnitude(0, &vec![count; keys as usize], shape.width);
     let second = (keys * count * count) as f64 / shape.width as f64;
     let samples = (seeds as usize * shape.rows) as f64;
+    let stream: Vec<u64> = (0..keys * count).map(|t| t % keys).collect();
     let (mut magnitudes, mut medians) = (0.0, 0.0);
     for seed in 0..seeds {
-        let hashes = Hashes::new(seed);
-        let sketch = sketch(shape, &hashes, (0..keys * count).map(|t| t % keys));
-        magnitudes += sketch.estimate(&hashes, absent, CountSketchEstimator::MeanOfMagnitudes) / seeds as f64;
-        medians += sketch.estimate(&hashes, absent, CountSketchEstimator::MedianOfSigned) / seeds as f64;
+        let estimate = sketch(shape, seed, &stream);
+        magnitudes += estimate(absent, CountSketchEstimator::MeanOfMagnitudes) / seeds as f64;
+        medians += estimate(absent, CountSketchEstimator::MedianOfSigned) / seeds as f64;
     }
     let error = ((second - expected * expected) / samples).sqrt();
     assert!((magnitudes - expected).abs() <= 5.0 * error, "{magnitudes}, calculated {expected} +- {error}");
@@ -137,11 +127,8 @@ fn with_the_bare_width_absent_keys_pass_for_heavy_ones() {
 fn one_bad_row_spoils_the_mean_of_magnitudes_and_more_rows_make_one_likelier() {
     let (width, keys) = (40, 20_000_u64);
     for rows in [5, 11, 31] {
-        let hashes = Hashes::new(rows as u64);
-        let sketch = sketch(CountSketchShape { rows, width }, &hashes, std::iter::repeat_n(0, 10_000));
-        let wrong = |estimator| {
-            (1..=keys).filter(|&key| sketch.estimate(&hashes, key, estimator).abs() > 0.5).count() as f64
-        };
+        let estimate = sketch(CountSketchShape { rows, width }, rows as u64, &[0; 10_000]);
+        let wrong = |estimator| (1..=keys).filter(|&key| estimate(key, estimator).abs() > 0.5).count() as f64;
         let share = wrong(CountSketchEstimator::MeanOfMagnitudes) / keys as f64;
         let expected = 1.0 - (1.0 - 1.0 / width as f64).powi(rows as i32);
         let deviation = (expected * (1.0 - expected) / keys as f64).sqrt();

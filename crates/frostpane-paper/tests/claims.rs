@@ -5,7 +5,7 @@ use frostpane_paper::claims::{
     least_window_of_blocks, least_window_with, levels, norm_accuracy, shortest_block, timestamps,
 };
 use frostpane_paper::l1::L1Constants;
-use frostpane_paper::l2::{Composition, L2Constants};
+use frostpane_paper::l2::L2Constants;
 
 const M: f64 = 1e9;
 
@@ -76,7 +76,7 @@ fn the_proofs_noise_for_the_norm_suffices_for_privacy_and_not_for_accuracy() {
 #[test]
 fn the_presets_draw_what_the_calculations_say() {
     for (alpha, epsilon) in [(0.1, 1.0), (0.01, 0.3)] {
-        let constants = L2Constants::published(alpha, epsilon, M as u64, Composition::Basic).unwrap();
+        let constants = L2Constants::published(alpha, epsilon, M as u64).unwrap();
         let ([x, z], [x_needed, z_needed]) = (constants.printed_noise(1e30), constants.proof_noise(1e30));
         assert!((x_needed / x - norm_noise_shortfalls()[0]).abs() < 1e-9);
         assert!((z_needed / z - count_noise_shortfall(COUNT_SENSITIVITY)).abs() < 1e-9);

@@ -2,28 +2,24 @@
 
 use frostpane::Result;
 use frostpane::testing::{Entropy, InsecureSeededEntropy};
-use frostpane_paper::continual::{self, Draw};
-use frostpane_paper::l2::{self, Composition};
+use frostpane_paper::continual::{ContinualConstants, Draw};
+use frostpane_paper::l1::L1Constants;
+use frostpane_paper::l2::L2Constants;
 use frostpane_paper::laplace::laplace;
-use frostpane_paper::{L1, L2, NoiseScale, PresetRefusal, PublishedContinual, l1};
+use frostpane_paper::{L1, L2, NoiseScale, PresetRefusal, PublishedContinual};
 use std::collections::HashMap;
 
-/// Always the median of the distribution: no noise.
-struct Median;
-
-impl Entropy for Median {
-    fn word(&mut self) -> Result<u64> {
-        Ok(1 << 63)
-    }
-}
-
-/// These words, then the median.
+/// These words, then always the median of the distribution, which is no noise.
 struct Script(Vec<u64>);
 
 impl Entropy for Script {
     fn word(&mut self) -> Result<u64> {
         Ok(if self.0.is_empty() { 1 << 63 } else { self.0.remove(0) })
     }
+}
+
+fn no_noise() -> Script {
+    Script(Vec::new())
 }
 
 /// Keys with shares in per mille, and the rest spread over 3,000 keys from 10,000 on.
@@ -70,7 +66,7 @@ fn stream(window: usize, seed: u64) -> Vec<u64> {
 }
 
 fn small_l2(seed: u64) -> L2 {
-    L2::scaled(0.2, 1.0, 100_000, 16_000_000, Composition::Basic).unwrap().with_seed(seed)
+    L2::new(L2Constants::scaled(0.2, 1.0, 100_000, 16_000_000).unwrap(), seed)
 }
 
 #[test]
@@ -80,7 +76,7 @@ fn l2_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
         let stream = stream(WINDOW, 10 * seed);
         let mut l2 = small_l2(seed);
         stream.iter().for_each(|&key| l2.update(key));
-        let answer = l2.query(WINDOW as u64, &mut Median).unwrap();
+        let answer = l2.query(WINDOW as u64, &mut no_noise()).unwrap();
         let truth = counts(&stream[WINDOW..]);
         let norm = l2_norm(&truth);
         assert!((answer.norm / norm - 1.0).abs() < 0.25, "{} for {norm}", answer.norm);
@@ -101,7 +97,7 @@ fn l2_answers_for_any_window_at_the_end() {
     let mut l2 = small_l2(5);
     stream.iter().for_each(|&key| l2.update(key));
     for window in [500, 2_000, 5_000, 6_000, 9_000, 12_000, 50_000] {
-        let answer = l2.query(window as u64, &mut Median).unwrap();
+        let answer = l2.query(window as u64, &mut no_noise()).unwrap();
         let truth = counts(&stream[stream.len().saturating_sub(window)..]);
         let norm = l2_norm(&truth);
         for (&key, &count) in &truth {
@@ -122,7 +118,7 @@ fn l2_counts_nothing_from_before_the_window() {
     let before = planted(2_000, &[(9, 500)], 1).into_iter().chain((0..400).map(|_| 8));
     before.chain(planted(2_000, &[(9, 500)], 2)).for_each(|key| l2.update(key));
     assert!(l2.estimates(2_401).contains(&(8, 0)), "{:?}", l2.estimates(2_401));
-    assert_eq!(keys(&l2.query(2_000, &mut Median).unwrap().listed), [9]);
+    assert_eq!(keys(&l2.query(2_000, &mut no_noise()).unwrap().listed), [9]);
 }
 
 /// Key 2 is brought to the threshold exactly, and then `X`, `Y_2` and `Z_2` are drawn from the far end, one
@@ -132,7 +128,7 @@ fn line_9_has_the_norm_the_bar_and_the_count_noisy() {
     const MIDDLE: u64 = 1 << 63;
     let mut l2 = small_l2(3);
     (0..4_000).for_each(|_| l2.update(1));
-    while keys(&l2.query(9_999, &mut Median).unwrap().listed) != [1, 2] {
+    while keys(&l2.query(9_999, &mut no_noise()).unwrap().listed) != [1, 2] {
         l2.update(2);
     }
     let lists = |x: u64, y: u64, z: u64| {
@@ -155,24 +151,24 @@ fn line_9_has_the_norm_the_bar_and_the_count_noisy() {
 fn answers_say_which_noise_they_have_and_need() {
     let mut l2 = small_l2(3);
     (0..500).for_each(|t| l2.update(t % 3));
-    let printed = l2.query(500, &mut Median).unwrap();
+    let printed = l2.query(500, &mut no_noise()).unwrap();
     let [_, scale] = l2.constants().printed_noise(printed.norm);
     let [_, needed] = l2.constants().proof_noise(printed.norm);
     assert_eq!((printed.noise, printed.needed_noise), (scale, needed));
-    let proof = l2.with_noise(NoiseScale::Proof).query(500, &mut Median).unwrap();
+    let proof = l2.with_noise(NoiseScale::Proof).query(500, &mut no_noise()).unwrap();
     assert_eq!((proof.noise, proof.needed_noise), (needed, needed));
 
-    let l1 = L1::scaled(0.1, 0.5, 1_000_000, 64_000_000).unwrap();
-    let printed = l1.query(1, &mut Median).unwrap();
+    let l1 = L1::new(L1Constants::scaled(0.1, 0.5, 1_000_000, 64_000_000).unwrap());
+    let printed = l1.query(1, &mut no_noise()).unwrap();
     assert_eq!((printed.noise, printed.needed_noise), (1.0 / (0.5 * 0.1 * 1e6_f64.ln()), 4.0));
-    let proof = l1.with_noise(NoiseScale::Proof).query(1, &mut Median).unwrap();
+    let proof = l1.with_noise(NoiseScale::Proof).query(1, &mut no_noise()).unwrap();
     assert_eq!((proof.noise, proof.needed_noise), (4.0, 4.0));
 }
 
 #[test]
 fn scaled_l2_has_one_grain() {
     for memory in [16_000_000, 64_000_000, 10_000_000_000] {
-        let l2 = l2::L2Constants::scaled(0.05, 1.0, 10_000_000, memory, Composition::Basic).unwrap();
+        let l2 = L2Constants::scaled(0.05, 1.0, 10_000_000, memory).unwrap();
         let grain = l2.rho;
         assert_eq!((l2.ams, l2.threshold, l2.counter), (grain.min(0.25), 0.05 * grain, 0.05 * grain / 2.0));
         assert_eq!(l2.beta(), grain * grain / 2.0);
@@ -185,13 +181,13 @@ fn scaled_l2_has_one_grain() {
 fn l1_lists_what_is_heavy_in_the_window_and_nothing_that_left_it() {
     const WINDOW: usize = 20_000;
     let published = L1::published(0.1, 1.0, 100_000, 1 << 30).unwrap();
-    let scaled = L1::scaled(0.1, 1.0, 100_000, 6_000_000).unwrap();
-    assert!(published.changes().is_empty());
-    assert!(!scaled.changes().is_empty());
+    let scaled = L1::new(L1Constants::scaled(0.1, 1.0, 100_000, 6_000_000).unwrap());
+    assert!(published.constants().changes().is_empty());
+    assert!(!scaled.constants().changes().is_empty());
     for (mut l1, seed) in [(published, 1), (scaled.clone(), 2), (scaled, 3)] {
         let stream = stream(WINDOW, 100 * seed);
         stream.iter().for_each(|&key| l1.update(key));
-        let answer = l1.query(WINDOW as u64, &mut Median).unwrap();
+        let answer = l1.query(WINDOW as u64, &mut no_noise()).unwrap();
         let truth = counts(&stream[WINDOW..]);
         assert_eq!(keys(&answer.listed), [3, 4, 5], "5 has 0.8 alpha W, above 3/4");
         let constants = l1.constants();
@@ -221,20 +217,20 @@ fn l1_finds_the_timestamp_before_the_window() {
 
 #[test]
 fn a_stream_of_nothing_lists_nothing() {
-    assert!(small_l2(0).query(10, &mut Median).unwrap().listed.is_empty());
+    assert!(small_l2(0).query(10, &mut no_noise()).unwrap().listed.is_empty());
     let l1 = L1::published(0.5, 1.0, 100, 1 << 30).unwrap();
-    assert!(l1.query(10, &mut Median).unwrap().listed.is_empty());
-    assert!(l1.query(0, &mut Median).unwrap().listed.is_empty());
+    assert!(l1.query(10, &mut no_noise()).unwrap().listed.is_empty());
+    assert!(l1.query(0, &mut no_noise()).unwrap().listed.is_empty());
 }
 
 #[test]
 fn published_l2_refuses_and_says_how_much_it_needs() {
-    let refusal = L2::published(0.1, 1.0, 1_000_000_000, 64_000_000, Composition::Basic).unwrap_err();
+    let refusal = L2::published(0.1, 1.0, 1_000_000_000, 64_000_000).unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "these constants need 59.7 YB, and 64.0 MB were given: give more memory or take scaled constants"
     );
-    let easiest = L2::published(0.9, 10.0, 100, u64::MAX, Composition::Advanced);
+    let easiest = L2::published(0.9, 10.0, 100, u64::MAX);
     assert!(matches!(easiest, Ok(_) | Err(PresetRefusal::Memory { .. })));
 }
 
@@ -263,11 +259,8 @@ fn parameters_outside_the_page_are_refused() {
     for (alpha, epsilon, m) in
         [(0.0, 1.0, 100), (1.0, 1.0, 100), (0.1, 0.0, 100), (0.1, f64::NAN, 100), (0.1, 1.0, 2)]
     {
-        assert!(matches!(l1::L1Constants::published(alpha, epsilon, m), Err(PresetRefusal::Parameter(_))));
-        assert!(matches!(
-            l2::L2Constants::scaled(alpha, epsilon, m, 1 << 30, Composition::Basic),
-            Err(PresetRefusal::Parameter(_))
-        ));
+        assert!(matches!(L1Constants::published(alpha, epsilon, m), Err(PresetRefusal::Parameter(_))));
+        assert!(matches!(L2Constants::scaled(alpha, epsilon, m, 1 << 30), Err(PresetRefusal::Parameter(_))));
     }
 }
 
@@ -278,8 +271,9 @@ fn memory_stays_within_what_was_given() {
     const MEMORY: u64 = 4_000_000;
     let streams: [fn(u64) -> u64; 4] = [|_| 1, |t| t % 7, |t| t * t % 10_007, |t| t];
     for (number, key) in streams.into_iter().enumerate() {
-        let mut l1 = L1::scaled(0.1, 1.0, 30_000, MEMORY).unwrap();
-        let mut l2 = L2::scaled(0.3, 1.0, 6_000, MEMORY, Composition::Advanced).unwrap();
+        let mut l1 = L1::new(L1Constants::scaled(0.1, 1.0, 30_000, MEMORY).unwrap());
+        let constants = L2Constants::scaled(0.3, 1.0, 6_000, MEMORY).unwrap();
+        let mut l2 = L2::new(constants, 0);
         assert!(l1.constants().bytes() <= MEMORY as f64 && l2.constants().bytes() <= MEMORY as f64);
         for t in 1..=30_000_u64 {
             l1.update(key(t));
@@ -309,7 +303,7 @@ fn l1_lists_a_key_in_one_of_two_neighbours_only() {
     };
     for noise in [NoiseScale::Printed, NoiseScale::Proof] {
         let (with, without) = (run(7, noise), run(8, noise));
-        let scale = with.query(33, &mut Median).unwrap().noise;
+        let scale = with.query(33, &mut no_noise()).unwrap().noise;
         let chance = (-(0.75 * 0.5 * 33.0 - 1.0) / scale).exp() / 2.0;
         assert!(chance > 0.1);
         let mut entropy = InsecureSeededEntropy::new(3);
@@ -334,7 +328,7 @@ fn one_event_moves_what_l1_releases_by_almost_its_whole_error() {
         let mut l1 = L1::published(0.5, 1.0, 20_000, 1 << 30).unwrap();
         l1.update(first);
         (0..WINDOW).for_each(|_| l1.update(1));
-        let answer = l1.query(WINDOW, &mut Median).unwrap();
+        let answer = l1.query(WINDOW, &mut no_noise()).unwrap();
         answer.listed[0].1
     };
     let (with, without) = (estimate(1), estimate(2));
@@ -343,9 +337,9 @@ fn one_event_moves_what_l1_releases_by_almost_its_whole_error() {
     assert!(without - with > 0.85 * error, "{with} and {without}, {error}");
 }
 
-fn exact_blocks(window: u64, shortest: u64, epsilon: f64) -> continual::ContinualConstants {
+fn exact_blocks(window: u64, shortest: u64, epsilon: f64) -> ContinualConstants {
     let levels = (window / shortest).ilog2() + 1;
-    continual::ContinualConstants { alpha: 0.5, epsilon, window, shortest, levels, loss: 1.0 }
+    ContinualConstants { alpha: 0.5, epsilon, window, shortest, levels, loss: 1.0 }
 }
 
 /// Misra-Gries with a counter for each event of a block is exact, so without noise the sum over the blocks is
@@ -365,20 +359,12 @@ fn continual_blocks_cover_the_window_once() {
             let end = if draw == Draw::EveryOutput { t } else { t / SHORTEST * SHORTEST };
             for key in [1, 2] {
                 let expected = stream[start..end].iter().filter(|&&event| event == key).count();
-                let estimate = run.estimate(key, &mut Median).unwrap();
+                let estimate = run.estimate(key, &mut no_noise()).unwrap();
                 assert_eq!(estimate.round() as usize, expected, "time {t}, key {key}, {draw:?}");
             }
             assert!(run.active_blocks() <= 2 * 6);
         }
     }
-}
-
-#[test]
-fn continual_lists_what_is_frequent() {
-    let mut run = PublishedContinual::new(exact_blocks(10_000, 10, 1.0));
-    planted(25_000, &[(1, 300), (2, 40)], 4).iter().for_each(|&key| run.update(key));
-    let answer = run.release(&mut Median).unwrap();
-    assert_eq!(keys(&answer.listed), [1, 2], "alpha sqrt(W)/2 is 25 events, and the others have 2 each");
 }
 
 /// A key has 300 events, then 2,000 other events follow, with an output after each. The key's count stays 300

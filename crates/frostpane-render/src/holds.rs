@@ -3,9 +3,9 @@
 use frostpane::numbers::grouped;
 use frostpane::{Edge, Key, Note, Release, RequestedWindow};
 
-use crate::moments::moment;
 use crate::numbers::times;
-use crate::statements::{earlier, fewer_than_asked};
+use crate::statements::{complete, earlier, fewer_than_asked};
+use crate::titles::moment;
 use crate::unit::UnitWords;
 
 fn words<K: Key>(release: &Release<K>) -> &'static UnitWords {
@@ -16,11 +16,7 @@ fn words<K: Key>(release: &Release<K>) -> &'static UnitWords {
 pub fn holds<K: Key>(release: &Release<K>) -> Vec<String> {
     [
         intervals(release),
-        Some(format!(
-            "Every key that {} {} or more is listed.",
-            words(release).occurred,
-            times(release.complete_above)
-        )),
+        Some(sentence(&complete(release))),
         Some(nothing_below(release)),
         fewer_than_asked(release).map(|why| sentence(&why)),
         promises(release),

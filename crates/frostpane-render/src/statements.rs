@@ -72,10 +72,11 @@ impl Serialize for Statement {
 
 /// All statements that hold at once, with the confidence of the release.
 pub fn statements<K: Key>(release: &Release<K>) -> Vec<Statement> {
-    let fewer = fewer_than_asked(release).map(|why| Statement::Promise(why + ";"));
+    let promise = |clause: String| Statement::Promise(clause + ";");
+    let fewer = fewer_than_asked(release).map(promise);
     let mut statements: Vec<Statement> = [missed(release), intervals(release)]
         .into_iter()
-        .chain([Some(complete(release)), Some(nothing_below(release)), fewer])
+        .chain([Some(promise(complete(release))), Some(nothing_below(release)), fewer])
         .chain([promises(release), left_out(release).map(Statement::Promise)])
         .flatten()
         .collect();
@@ -111,12 +112,9 @@ fn intervals<K: Key>(release: &Release<K>) -> Option<Statement> {
     })
 }
 
-fn complete<K: Key>(release: &Release<K>) -> Statement {
-    Statement::Promise(format!(
-        "every key that {} {} or more is listed;",
-        UnitWords::of(release.unit).occurred,
-        times(release.complete_above)
-    ))
+pub(crate) fn complete<K: Key>(release: &Release<K>) -> String {
+    let occurred = UnitWords::of(release.unit).occurred;
+    format!("every key that {occurred} {} or more is listed", times(release.complete_above))
 }
 
 fn nothing_below<K: Key>(release: &Release<K>) -> Statement {

@@ -1,14 +1,22 @@
-//! The sentences about a release in one struct, as they are kept with it and sent to other programs.
+//! A release in all forms that are kept with it, and the sentences about it in one struct.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::slice::from_ref;
 
 use frostpane::{Key, Release, Span, Spec};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::holds::{holds, why_empty};
+use crate::layout::{TextLayout, WindowLabel};
+use crate::page::{self, PageInfo};
 use crate::privacy::privacy;
 use crate::statements::{Statement, empty_note, panes, source, statements, sure};
 use crate::titles::{covered, title};
 use crate::unit::{meaning, not_hidden};
 use crate::warning::Warning;
+use crate::{csv, guarantee, table};
 
 /// The sentences about a release for readers of the list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,4 +87,25 @@ impl OperatorSummary {
             warnings: Warning::of_any(spec, asked, release).iter().map(Warning::to_string).collect(),
         }
     }
+}
+
+/// The table, the CSV, the guarantee and the page of a release by name: `table`, `csv`, `guarantee`,
+/// `report`.
+pub fn renderings<K: Key>(
+    window: Span,
+    release: &Release<K>,
+    info: &PageInfo,
+    made: Timestamp,
+) -> io::Result<BTreeMap<String, String>> {
+    let (label, layout) = (WindowLabel::from(window), TextLayout::default());
+    let releases = [(label.clone(), release.clone())];
+    let [mut in_table, mut in_csv, mut in_guarantee, mut in_page] = [const { Vec::new() }; 4];
+    table::write(&mut in_table, &releases, &layout, None)?;
+    csv::write(&mut in_csv, &releases)?;
+    guarantee::write(&mut in_guarantee, &releases, &layout)?;
+    page::write(&mut in_page, from_ref(release), &[label], info, made)?;
+    [("table", in_table), ("csv", in_csv), ("guarantee", in_guarantee), ("report", in_page)]
+        .into_iter()
+        .map(|(name, bytes)| Ok((name.to_owned(), String::from_utf8(bytes).map_err(io::Error::other)?)))
+        .collect()
 }

@@ -178,13 +178,8 @@ mod tests {
     }
 
     #[test]
-    fn events_have_no_bounds_to_speak_of() {
-        assert_eq!(meaning(Unit::Event), None);
-        assert_eq!(things(Unit::Event), "events");
-    }
-
-    #[test]
-    fn users_are_counted_once_an_epoch_and_it_has_a_name() {
+    fn events_are_events_and_users_are_counted_once_an_epoch_that_has_a_name() {
+        assert_eq!((meaning(Unit::Event), things(Unit::Event)), (None, "events".to_owned()));
         for (epoch, name, said) in [
             (hours(24), "person-days", "once a day (person-days)"),
             (hours(1), "person-hours", "once an hour (person-hours)"),

@@ -32,10 +32,7 @@ impl fmt::Display for Warning {
 impl Warning {
     /// The warning about the joint cost of releases of one stream.
     pub fn of_cost(cost: &Cost) -> Option<Self> {
-        Self::of_epsilon(cost.epsilon())
-    }
-
-    fn of_epsilon(epsilon: f64) -> Option<Self> {
+        let epsilon = cost.epsilon();
         (epsilon > MOST_EPSILON).then(|| {
             Self(format!(
                 "epsilon is {epsilon}, but above {MOST_EPSILON} protects nobody; take 1, or less where it \

@@ -2,48 +2,33 @@
 
 use frostpane::Norm::L1;
 use frostpane::testing::audit::{Audit, AuditedContinual, Mutant};
-use frostpane::{Builder, Release, Window};
+use frostpane::{Builder, Policy, Release, Window};
 
 use crate::check::{Check, Result, Trial, sampled};
+use crate::checks::DECLARED_L2;
 use crate::checks::distinguisher::{Distinguisher, noisy};
-use crate::checks::{DECLARED, DECLARED_L2, boundaries};
-use crate::outcome::TrialOutcome;
 use crate::setting::{Setting, declared, open};
+use crate::tally::TrialOutcome;
 
 pub const CHECKS: [Check; 7] = [
-    sampled(
-        "boundaries",
-        "when a block of the smooth policy ends",
-        declared(L1, 16.0),
-        1.0,
-        boundaries::first_end,
-    )
-    .costing(boundaries::SHARE),
-    sampled("continual", "all lists of a sequence together", DECLARED, 0.5, sequence),
-    sampled("continual-norm", "the same, with norms", DECLARED_L2, 0.5, sequence),
-    sampled("readings", "each list of a sequence, read sixteen times", DECLARED, 0.125, readings),
-    sampled(
-        "continual-absent",
-        "a declared key that occurs once in a sequence, or never",
-        DECLARED,
-        0.25,
-        singleton,
-    ),
-    sampled(
-        "continual-singleton",
-        "a key that occurs once, in all lists of a sequence",
-        open(L1, 2.0, 0.2),
-        0.25,
-        singleton,
-    ),
-    sampled(
-        "continual-reaction",
-        "an event put where the lists showed high noise",
-        open(L1, 2.0, 0.2),
-        0.0625,
-        reaction,
-    ),
+    sampled("boundaries", "when a block of the smooth policy ends", first_end)
+        .under(declared(L1, 16.0))
+        .costing(BOUNDARIES),
+    sampled("continual", "all lists of a sequence together", sequence).with_effort(0.5),
+    sampled("continual-norm", "the same, with norms", sequence).under(DECLARED_L2).with_effort(0.5),
+    sampled("readings", "each list of a sequence, read sixteen times", readings).with_effort(0.125),
+    sampled("continual-absent", "a declared key that occurs once in a sequence, or never", singleton)
+        .with_effort(0.25),
+    sampled("continual-singleton", "a key that occurs once, in all lists of a sequence", singleton)
+        .under(open(L1, 2.0, 0.2))
+        .with_effort(0.25),
+    sampled("continual-reaction", "an event put where the lists showed high noise", reaction)
+        .under(open(L1, 2.0, 0.2))
+        .with_effort(0.0625),
 ];
+
+/// The share of epsilon that boundaries may cost.
+const BOUNDARIES: f64 = 0.25;
 
 const UNIVERSE: u64 = 3;
 /// Events of each of two keys in a pane, besides the one that differs.
@@ -51,6 +36,37 @@ const SOME: u64 = 12;
 const PANE: u64 = 2 * SOME + 1;
 /// Readings of each release.
 const READINGS: u32 = 16;
+
+/// A block of one key, or with another key first, so that its norm is one less throughout. It grows to a
+/// little below its threshold and stays there. The outcome is the end of the block.
+pub fn first_end(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    const WINDOW: u64 = 1 << 16;
+    const TICK: u64 = 16;
+    /// The distance of the norm to the threshold, in units of the noise of a query.
+    const DISTANCE: f64 = 2.0;
+    /// The number of queries after the norm has reached this distance.
+    const QUESTIONS: u64 = 12;
+    let builder =
+        setting.builder(4)?.alpha(0.1).window(Window::events(WINDOW).slide(TICK)).policy(Policy::Smooth);
+    let audit = Audit::of(builder, mutant);
+    let histogram = audit.plan()?.layout.histogram.ok_or("there is no histogram")?;
+    let noise = 4.0 / (histogram.epsilon.as_f64() / 2.0);
+    let grown = histogram.first_norm.saturating_sub((DISTANCE * noise).ceil() as u64);
+    let events = grown + QUESTIONS * TICK;
+    if events > histogram.longest_block {
+        return Err("at this epsilon blocks end before their norm can tell: give a larger one".into());
+    }
+    Ok(Box::new(move |side| {
+        let mut audited = audit.clone().build()?;
+        let mut event = 0;
+        while audited.panes() == 0 && event < events {
+            let key = if event == 0 { side as u64 } else { 0 };
+            audited.update((event < grown).then_some(key))?;
+            event += 1;
+        }
+        Ok(TrialOutcome::number((event / TICK) as i64))
+    }))
+}
 
 /// Windows of two panes, of so many events each.
 fn builder(setting: &Setting, pane: u64) -> Result<Builder<u64>> {

@@ -4,7 +4,8 @@ use frostpane::testing::audit::{Audit, Audited, Unnoised};
 use frostpane::{Heavy, Release};
 
 use crate::check::{Result, Trial};
-use crate::outcome::TrialOutcome;
+use crate::exact::count;
+use crate::tally::TrialOutcome;
 
 /// The counts that differ between two neighbours before noise. Under discrete Laplace noise, a count that is
 /// one higher shows only in whether the noisy count reaches the higher of the two.
@@ -20,10 +21,6 @@ pub struct Distinguisher {
 
 impl Distinguisher {
     pub fn between(one: &Unnoised<u64>, other: &Unnoised<u64>) -> Self {
-        let count = |inside: &Unnoised<u64>, key: u64| {
-            let found = inside.counts.iter().find(|(held, _)| *held == key);
-            found.map_or(0, |(_, count)| *count)
-        };
         let mut keys: Vec<u64> = one.counts.iter().chain(&other.counts).map(|(key, _)| *key).collect();
         keys.sort_unstable();
         keys.dedup();
@@ -72,10 +69,6 @@ impl Distinguisher {
         ((self.score(release) * 3 + first) * 2 + norm) * 2 + total
     }
 
-    pub fn observe(&self, release: &Release<u64>) -> TrialOutcome {
-        TrialOutcome { label: self.label(release), shown: self.shown(release) }
-    }
-
     /// The noisy count of the key that differs, or the score if many do.
     pub fn shown(&self, release: &Release<u64>) -> i64 {
         match &self.moved[..] {
@@ -103,5 +96,8 @@ pub fn at_the_end<S: Send + Sync + 'static>(
         Ok(audited)
     };
     let distinguisher = Distinguisher::between(&fed(0)?.inside()?, &fed(1)?.inside()?);
-    Ok(Box::new(move |side| Ok(distinguisher.observe(&fed(side as usize)?.release()?))))
+    Ok(Box::new(move |side| {
+        let release = fed(side as usize)?.release()?;
+        Ok(TrialOutcome { label: distinguisher.label(&release), shown: distinguisher.shown(&release) })
+    }))
 }

@@ -2,40 +2,31 @@
 
 use frostpane::Norm::{L1, L2};
 use frostpane::testing::audit::{Audit, Audited, Mutant};
-use frostpane::{Policy, Release, Window};
+use frostpane::{Estimator, Policy, Release, Window};
 
 use crate::check::{Check, Result, Trial, sampled};
+use crate::checks::DECLARED_L2;
 use crate::checks::distinguisher::{self, Distinguisher};
-use crate::checks::{DECLARED, DECLARED_L2, sketch};
-use crate::outcome::TrialOutcome;
 use crate::setting::{Setting, declared, open};
+use crate::tally::TrialOutcome;
 
 pub const CHECKS: [Check; 13] = [
-    sampled(
-        "singleton",
-        "a key that occurs once is named with delta at most",
-        open(L1, 1.5, 0.24),
-        1.0,
-        singleton,
-    ),
-    sampled("new-key", "a key that occurs once, beside a frequent one", open(L1, 1.0, 0.1), 1.0, new_key),
-    sampled("threshold", "two keys at the threshold, and their order", open(L1, 1.0, 0.1), 1.0, threshold),
-    sampled("pair-open", "one event of either of two frequent keys", open(L1, 1.0, 1e-6), 1.0, pair),
-    sampled("pair", "one event of either of two declared keys", DECLARED, 1.0, pair),
-    sampled("absent", "a declared key that occurs once, or never", DECLARED, 1.0, absent),
-    sampled("full-table", "an event that finds a full Misra-Gries table", DECLARED, 1.0, full_table),
-    sampled("merged-panes", "an event in panes that were merged", DECLARED, 0.5, merged),
-    sampled("norm", "two keys, and the exact norm", DECLARED_L2, 1.0, norm),
-    sampled("norm-sketch", "two keys, and the norm of a sketch", open(L2, 1.0, 1e-6), 1.0, norm_of_sketch),
-    sampled(
-        "sketch",
-        "two declared keys, estimated from the sketch",
-        declared(L2, 2.0),
-        0.25,
-        sketch::estimates,
-    ),
-    sampled("pane-edge", "the last event of a pane that the window leaves out", DECLARED, 1.0, pane_edge),
-    sampled("reaction", "a stream that reacts, and a window past the event", DECLARED, 0.5, reaction),
+    sampled("singleton", "a key that occurs once is named with delta at most", singleton)
+        .under(open(L1, 1.5, 0.24)),
+    sampled("new-key", "a key that occurs once, beside a frequent one", new_key).under(open(L1, 1.0, 0.1)),
+    sampled("threshold", "two keys at the threshold, and their order", threshold).under(open(L1, 1.0, 0.1)),
+    sampled("pair-open", "one event of either of two frequent keys", pair).under(open(L1, 1.0, 1e-6)),
+    sampled("pair", "one event of either of two declared keys", pair),
+    sampled("absent", "a declared key that occurs once, or never", absent),
+    sampled("full-table", "an event that finds a full Misra-Gries table", full_table),
+    sampled("merged-panes", "an event in panes that were merged", merged).with_effort(0.5),
+    sampled("norm", "two keys, and the exact norm", norm).under(DECLARED_L2),
+    sampled("norm-sketch", "two keys, and the norm of a sketch", norm_of_sketch).under(open(L2, 1.0, 1e-6)),
+    sampled("sketch", "two declared keys, estimated from the sketch", from_sketch)
+        .under(declared(L2, 2.0))
+        .with_effort(0.25),
+    sampled("pane-edge", "the last event of a pane that the window leaves out", pane_edge),
+    sampled("reaction", "a stream that reacts, and a window past the event", reaction).with_effort(0.5),
 ];
 
 type KeyStream = Vec<Option<u64>>;
@@ -118,7 +109,6 @@ pub fn threshold(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     at_the_end(setting, mutant, Shape::exact(2 * least - 1), streams)
 }
 
-/// Two frequent keys, and one event of either.
 pub fn pair(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let often = SOME + setting.threshold(UNIVERSE, mutant)? as usize;
     let streams = [0, 1].map(|last| [times(0, often), times(1, often), times(last, 1)].concat());
@@ -155,21 +145,47 @@ pub fn full_table(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     at_the_end(setting, mutant, shape, streams)
 }
 
-/// Panes that have been merged, and cut again, with age.
 pub fn merged(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const EVENTS: u64 = 300;
-    let shape = Shape { window: EVENTS, slide: 1, entries: 1, policy: Policy::Exponential, alpha: ALPHA };
+    let shape = Shape { slide: 1, policy: Policy::Exponential, ..Shape::cut(EVENTS as usize, 1) };
     let streams = [0, 1].map(|first| (0..EVENTS).map(|i| Some(if i == 0 { first } else { 0 })).collect());
     at_the_end(setting, mutant, shape, streams)
+}
+
+/// Two keys that the sketch can distinguish, among so many events that counts would be cut to nothing.
+pub fn from_sketch(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
+    const EVENTS: u64 = 4_000;
+    /// Above the threshold that the noise of the cells requires.
+    const COUNT: u64 = 300;
+    let builder =
+        setting.builder(4)?.window(Window::events(EVENTS).slide(EVENTS)).entries(1).sketch(1, 1_024);
+    let audit = Audit::of(builder, mutant);
+    let distinguisher = Distinguisher::at(&[(0, COUNT + 1, COUNT), (1, COUNT, COUNT + 1)]);
+    Ok(Box::new(move |side| {
+        let mut audited = audit.clone().build()?;
+        for event in 0..EVENTS {
+            audited.update(match event {
+                event if event < 2 * COUNT => Some(event % 2),
+                event if event == 2 * COUNT => Some(side as u64),
+                _ => None,
+            })?;
+        }
+        let release = audited.release()?;
+        if release.estimator != Estimator::Sketch {
+            return Err("the release did not come from the sketch".into());
+        }
+        Ok(TrialOutcome {
+            label: distinguisher.label(&release),
+            shown: distinguisher.shown(&release).clamp(COUNT as i64 - 40, COUNT as i64 + 40),
+        })
+    }))
 }
 
 /// The last event of the pane in which the window begins: only the part that the window leaves out can reveal
 /// it.
 pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const PANE: u64 = 60;
-    let shape =
-        Shape { window: 2 * PANE, slide: PANE, entries: PANE as u32, policy: Policy::Uniform, alpha: ALPHA };
-    let audit = shape.audit(setting, mutant)?;
+    let audit = Shape { window: 2 * PANE, ..Shape::exact(PANE as usize) }.audit(setting, mutant)?;
     Ok(Box::new(move |side| {
         let mut audited = audit.clone().build()?;
         for event in 0..2 * PANE + PANE / 2 {
@@ -189,14 +205,7 @@ pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
 /// of the event.
 pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let pane = 2 * SOME + 1;
-    let shape = Shape {
-        window: 2 * pane as u64 - 5,
-        slide: pane as u64,
-        entries: pane as u32,
-        policy: Policy::Uniform,
-        alpha: ALPHA,
-    };
-    let audit = shape.audit(setting, mutant)?;
+    let audit = Shape { window: 2 * pane as u64 - 5, ..Shape::exact(pane) }.audit(setting, mutant)?;
     let (most, least) = (SOME as u64 + 1, SOME as u64);
     let distinguisher = Distinguisher::at(&[(0, most, least), (1, least, most)]);
     Ok(Box::new(move |side| {

@@ -1,62 +1,48 @@
 //! The published algorithms, as printed, on streams that refute their claims.
 
+use std::iter::{once, repeat_n};
+
 use frostpane::Norm;
 use frostpane::testing::OsEntropy;
 use frostpane::testing::audit::Mutant;
-use frostpane_paper::continual::{self, Draw};
+use frostpane_paper::continual::ContinualConstants;
 use frostpane_paper::{L1, NoiseScale, PublishedContinual};
 
 use crate::check::{Check, Result, Trial, sampled};
-use crate::checks::DECLARED;
-use crate::outcome::{NeighbourSide, TrialOutcome};
 use crate::setting::{Setting, declared};
+use crate::tally::{NeighbourSide, TrialOutcome};
 
 pub const CHECKS: [Check; 4] = [
-    sampled(
-        "published-l1-named",
-        "32 times a key, then one of two others: which is named?",
-        declared(Norm::L1, 0.05),
-        1.0,
-        named,
-    )
-    .published(),
-    sampled(
-        "published-l1-count",
-        "20,000 times a key, or another first, which has left the window",
-        DECLARED,
-        0.25,
-        count,
-    )
-    .published(),
+    sampled("published-l1-named", "32 times a key, then one of two others: which is named?", named)
+        .under(declared(Norm::L1, 0.05))
+        .published(),
+    sampled("published-l1-count", "20,000 times a key, or another first, which has left the window", count)
+        .with_effort(0.25)
+        .published(),
     sampled(
         "published-continual-scale",
         "30 or 31 times a key in a block: one output, noise as printed",
-        DECLARED,
-        1.0,
         scale,
     )
     .published(),
-    sampled(
-        "published-continual-redrawn",
-        "the same: the mean of 16,383 outputs, noise as proved",
-        DECLARED,
-        0.25,
-        outputs,
-    )
-    .published(),
+    sampled("published-continual-redrawn", "the same: the mean of 16,383 outputs, noise as proved", outputs)
+        .with_effort(0.25)
+        .published(),
 ];
 
 const MEMORY: u64 = 1 << 30;
 
+/// Algorithm 6 with the noise that its proof requires, after these keys.
+fn l1_after(setting: &Setting, m: u64, keys: impl Iterator<Item = u64>) -> Result<L1> {
+    let mut l1 = L1::published(0.5, setting.epsilon, m, MEMORY)?.with_noise(NoiseScale::Proof);
+    keys.for_each(|key| l1.update(key));
+    Ok(l1)
+}
+
 /// 32 times key 1, then key 7 or key 8: the one that occurs is listed with positive probability, the other
 /// never.
 pub fn named(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
-    let epsilon = setting.epsilon;
-    let after = move |last: u64| -> Result<L1> {
-        let mut l1 = L1::published(0.5, epsilon, 40, MEMORY)?.with_noise(NoiseScale::Proof);
-        (0..32).map(|_| 1).chain([last]).for_each(|key| l1.update(key));
-        Ok(l1)
-    };
+    let after = |last: u64| l1_after(setting, 40, repeat_n(1, 32).chain([last]));
     let streams = [after(7)?, after(8)?];
     Ok(Box::new(move |side| {
         let listed = streams[side as usize].query(33, &mut OsEntropy::new())?.listed;
@@ -69,13 +55,7 @@ pub fn named(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
 /// window, yet the estimates of Counter lie hundreds apart.
 pub fn count(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     const WINDOW: u64 = 19_999;
-    let epsilon = setting.epsilon;
-    let after = move |first: u64| -> Result<L1> {
-        let mut l1 = L1::published(0.5, epsilon, WINDOW + 1, MEMORY)?.with_noise(NoiseScale::Proof);
-        l1.update(first);
-        (0..WINDOW).for_each(|_| l1.update(1));
-        Ok(l1)
-    };
+    let after = |first: u64| l1_after(setting, WINDOW + 1, once(first).chain(repeat_n(1, WINDOW as usize)));
     let streams = [after(1)?, after(2)?];
     Ok(Box::new(move |side| {
         let listed = streams[side as usize].query(WINDOW, &mut OsEntropy::new())?.listed;
@@ -84,31 +64,28 @@ pub fn count(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// A window of two blocks.
-fn blocks_of(events: u64, setting: &Setting) -> continual::ContinualConstants {
-    continual::ContinualConstants {
+/// Continual release in windows of two blocks, after a block of so many events: 30 of key 1, or 31.
+fn after_block(setting: &Setting, events: u64, noise: NoiseScale) -> [PublishedContinual; 2] {
+    let constants = ContinualConstants {
         alpha: 0.5,
         epsilon: setting.epsilon,
         window: 2 * events,
         shortest: events,
         levels: 1,
         loss: 1.0,
-    }
+    };
+    NeighbourSide::BOTH.map(|side| {
+        let mut run = PublishedContinual::new(constants.clone()).with_noise(noise);
+        (0..events).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
+        run
+    })
 }
 
-/// A block with one event of a key more or less, and sixteen thousand outputs after it with fresh noise each:
-/// their mean distinguishes the streams, although each output has the noise that the proof requires.
+/// Sixteen thousand outputs after the block with fresh noise each: their mean distinguishes the streams,
+/// although each output has the noise that the proof requires.
 pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     const BLOCK: u64 = 16_384;
-    let constants = blocks_of(BLOCK, setting);
-    let start = move |side: NeighbourSide| {
-        let mut run = PublishedContinual::new(constants.clone())
-            .with_draw(Draw::EveryOutput)
-            .with_noise(NoiseScale::Proof);
-        (0..BLOCK).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
-        run
-    };
-    let starts = NeighbourSide::BOTH.map(start);
+    let starts = after_block(setting, BLOCK, NoiseScale::Proof);
     Ok(Box::new(move |side| {
         let mut run = starts[side as usize].clone();
         let mut entropy = OsEntropy::new();
@@ -121,16 +98,9 @@ pub fn outputs(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// The same block and a single output, with the noise that the algorithm prints.
+/// A single output after the block, with the noise that the algorithm prints.
 pub fn scale(setting: &Setting, _: Option<Mutant>) -> Result<Trial> {
-    const BLOCK: u64 = 64;
-    let constants = blocks_of(BLOCK, setting);
-    let start = move |side: NeighbourSide| {
-        let mut run = PublishedContinual::new(constants.clone());
-        (0..BLOCK).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
-        run
-    };
-    let starts = NeighbourSide::BOTH.map(start);
+    let starts = after_block(setting, 64, NoiseScale::Printed);
     Ok(Box::new(move |side| {
         let noisy = starts[side as usize].clone().estimate(1, &mut OsEntropy::new())?;
         Ok(TrialOutcome::number((2.0 * noisy).round() as i64))

@@ -5,37 +5,24 @@ use frostpane::testing::audit::{Audit, AuditedContinual, Mutant, moment};
 use frostpane::{Bounds, Release, Window};
 
 use crate::check::{Check, Result, Trial, sampled};
-use crate::checks::DECLARED;
 use crate::checks::distinguisher::noisy;
-use crate::outcome::{NeighbourSide, TrialOutcome};
 use crate::setting::{Setting, declared, open};
+use crate::tally::{NeighbourSide, TrialOutcome};
 use crate::user_events::{DAY, EPOCH, START, UserEvent, distinct_users, with_and_without};
 
 pub const CHECKS: [Check; 5] = [
-    sampled("user-lists", "a user spread over the panes of an epoch, and all lists", DECLARED, 2.0, spread),
-    sampled("user-lists-past", "the same, of a time that is over", DECLARED, 0.5, spread_in_the_past),
-    sampled(
-        "user-lists-norms",
-        "the norms of all windows that a user's epoch is in",
-        declared(L2, 20.0),
-        1.5,
-        norms,
-    )
-    .costing(NORMS),
-    sampled(
-        "user-lists-again",
-        "three times a key of one user alone, in all lists",
-        open(L1, 2.0, 0.2),
-        0.25,
-        new_key_again,
-    ),
-    sampled(
-        "user-lists-reaction",
-        "a user who goes where the lists showed high noise",
-        open(L1, 2.0, 0.2),
-        0.0625,
-        reaction,
-    ),
+    sampled("user-lists", "a user spread over the panes of an epoch, and all lists", spread).with_effort(2.0),
+    sampled("user-lists-past", "the same, of a time that is over", spread_in_the_past).with_effort(0.5),
+    sampled("user-lists-norms", "the norms of all windows that a user's epoch is in", norms)
+        .under(declared(L2, 20.0))
+        .with_effort(1.5)
+        .costing(NORMS),
+    sampled("user-lists-again", "three times a key of one user alone, in all lists", new_key_again)
+        .under(open(L1, 2.0, 0.2))
+        .with_effort(0.25),
+    sampled("user-lists-reaction", "a user who goes where the lists showed high noise", reaction)
+        .under(open(L1, 2.0, 0.2))
+        .with_effort(0.0625),
 ];
 
 const UNIVERSE: u64 = 4;
@@ -129,12 +116,10 @@ fn come_to(lists: &[Release<u64>]) -> i64 {
     (0..lists.len()).filter_map(one_more).sum()
 }
 
-/// Live.
 pub fn spread(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     thirds(setting, mutant, lists)
 }
 
-/// After the fact.
 pub fn spread_in_the_past(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     thirds(setting, mutant, lists_of_the_past)
 }

@@ -5,50 +5,29 @@ use frostpane::testing::audit::{Audit, Mutant, moment};
 use frostpane::{Bounds, Window};
 
 use crate::check::{Check, Result, Trial, sampled};
+use crate::checks::DECLARED_L2;
 use crate::checks::distinguisher;
-use crate::checks::{DECLARED, DECLARED_L2};
 use crate::setting::{Setting, open};
 use crate::user_events::{DAY, EPOCH, START, UserEvent, distinct_users, inside, push_all, with_and_without};
 
 pub const CHECKS: [Check; 8] = [
-    sampled("user-alone", "the only user, with one declared key", DECLARED, 1.0, alone),
-    sampled(
-        "user-keys",
-        "a user's three declared keys, of many, of some, of nobody else",
-        DECLARED,
-        2.0,
-        three_keys,
-    ),
-    sampled("user-keys-norm", "a user's four declared keys, and the norm", DECLARED_L2, 0.5, norm),
-    sampled(
-        "user-keys-open",
-        "a user's three keys, of many, of some, of nobody else",
-        open(L1, 1.0, 1e-6),
-        0.5,
-        three_keys,
-    ),
-    sampled(
-        "user-new-keys",
-        "three keys of one user alone are named with delta at most",
-        open(L1, 3.0, 0.33),
-        0.5,
-        new_keys,
-    ),
-    sampled(
-        "user-new-key-again",
-        "three times a key of one user alone",
-        open(L1, 3.0, 0.11),
-        1.0,
-        new_key_again,
-    ),
-    sampled("user-again", "three times a declared key of many", DECLARED, 1.0, again),
-    sampled(
-        "user-restless",
-        "a user with a thousand events, and everybody else's counts",
-        DECLARED,
-        0.25,
-        restless,
-    ),
+    sampled("user-alone", "the only user, with one declared key", alone),
+    sampled("user-keys", "a user's three declared keys, of many, of some, of nobody else", three_keys)
+        .with_effort(2.0),
+    sampled("user-keys-norm", "a user's four declared keys, and the norm", norm)
+        .under(DECLARED_L2)
+        .with_effort(0.5),
+    sampled("user-keys-open", "a user's three keys, of many, of some, of nobody else", three_keys)
+        .under(open(L1, 1.0, 1e-6))
+        .with_effort(0.5),
+    sampled("user-new-keys", "three keys of one user alone are named with delta at most", new_keys)
+        .under(open(L1, 3.0, 0.33))
+        .with_effort(0.5),
+    sampled("user-new-key-again", "three times a key of one user alone", new_key_again)
+        .under(open(L1, 3.0, 0.11)),
+    sampled("user-again", "three times a declared key of many", again),
+    sampled("user-restless", "a user with a thousand events, and everybody else's counts", restless)
+        .with_effort(0.25),
 ];
 
 const UNIVERSE: u64 = 12;
@@ -75,12 +54,10 @@ fn keys(keys: impl IntoIterator<Item = u64>) -> impl Iterator<Item = UserEvent> 
     keys.into_iter().map(|key| UserEvent::of_target(0, key))
 }
 
-/// The target alone.
 pub fn alone(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     at_the_end(audit(setting, mutant, Bounds::new(1))?, keys([0]))
 }
 
-/// A target with three keys: of many others, of some, and of no other user.
 pub fn three_keys(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let audit = audit(setting, mutant, Bounds::new(3))?;
     let floor = inside(&audit, &[])?.threshold.value();
@@ -99,12 +76,10 @@ pub fn new_keys(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     at_the_end(audit(setting, mutant, Bounds::new(3))?, keys(0..3))
 }
 
-/// Three times a key that no other user has.
 pub fn new_key_again(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     at_the_end(audit(setting, mutant, Bounds::new(1).per_key(3))?, keys([0; 3]))
 }
 
-/// Three times a key of many users.
 pub fn again(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let others = distinct_users(0, 0, 3 * SOME);
     at_the_end(audit(setting, mutant, Bounds::new(1).per_key(3))?, others.chain(keys([0; 3])))

@@ -25,18 +25,8 @@ const SLIDE: i64 = EPOCH / PANES;
 /// The texts of a run.
 type Words = BTreeSet<String>;
 
-/// A stream, a way to observe it, and a name.
-struct Scene {
-    name: &'static str,
-    events: Vec<UserEvent>,
-    tell: fn(&AuditedMechanisms, &[UserEvent]) -> Result<Words>,
-}
-
-/// The audited mechanisms.
-struct AuditedMechanisms {
-    single: Audit<u64>,
-    lists: Audit<u64>,
-}
+/// Observes a mechanism on a stream.
+type Tell = fn(&Audit<u64>, &[UserEvent]) -> Result<Words>;
 
 /// Runs every scene with and without the target, often enough. A text that occurs in every run on one side
 /// with probability `p` there has a probability of at least `exp(-epsilon) p` on the other. That it never
@@ -48,25 +38,24 @@ pub fn over_all_scenes(setting: &Setting, mutant: Option<Mutant>) -> Result<Loss
             "at this epsilon there is so little noise that words differ anyway: give a smaller one".into()
         );
     }
-    let mechanisms = AuditedMechanisms {
-        single: users::audit(setting, mutant, Bounds::new(1))?,
-        lists: user_lists::audit(setting, mutant, Bounds::new(1), PANES as u32)?,
-    };
-    for scene in scenes() {
-        let sides = with_and_without(scene.events);
-        let mut told = [HashMap::new(), HashMap::new()];
-        for _ in 0..runs as u32 {
-            for (events, told) in sides.iter().zip(&mut told) {
-                for word in (scene.tell)(&mechanisms, events)? {
-                    *told.entry(word).or_insert(0_u32) += 1;
+    let single = users::audit(setting, mutant, Bounds::new(1))?;
+    let lists = user_lists::audit(setting, mutant, Bounds::new(1), PANES as u32)?;
+    let observed: [(Tell, Audit<u64>); 2] = [(tell_single, single), (tell_lists, lists)];
+    for (name, events) in scenes() {
+        let sides = with_and_without(events);
+        for (tell, audit) in &observed {
+            let mut told = [HashMap::new(), HashMap::new()];
+            for _ in 0..runs as u32 {
+                for (events, told) in sides.iter().zip(&mut told) {
+                    for word in tell(audit, events)? {
+                        *told.entry(word).or_insert(0_u32) += 1;
+                    }
                 }
             }
-        }
-        if let Some(word) = giveaway(&told, runs as u32) {
-            return Ok(Loss {
-                epsilon: f64::INFINITY,
-                streams: format!("{}, with someone and without: {word}", scene.name),
-            });
+            if let Some(word) = giveaway(&told, runs as u32) {
+                let streams = format!("{name}, with someone and without: {word}");
+                return Ok(Loss { epsilon: f64::INFINITY, streams });
+            }
         }
     }
     Ok(Loss::default())
@@ -83,30 +72,25 @@ fn giveaway(told: &[HashMap<String, u32>; 2], runs: u32) -> Option<&str> {
 }
 
 /// The target alone, at odd times, or with more than counts; others come in every pane, if there are any.
-fn scenes() -> Vec<Scene> {
+fn scenes() -> [(&'static str, Vec<UserEvent>); 5] {
     let beside_others = |someone: Vec<UserEvent>| {
         let others = (0..2 * PANES).flat_map(|pane| distinct_users(pane * SLIDE, 1, SOME));
         someone.into_iter().chain(others).collect()
     };
     let from = |after| beside_others(vec![UserEvent::of_target(after, 0)]);
     let restless = (0..500).map(|event| UserEvent::of_target(event, event as u64));
-    let scenes = [
+    [
         ("alone", vec![UserEvent::of_target(0, 0)]),
         ("from the future", from(30 * EPOCH)),
         ("from the past", from(-30 * EPOCH)),
         ("from no time at all", from(i64::MAX - START)),
         ("restless", beside_others(restless.collect())),
-    ];
-    let both = |(name, events): (&'static str, Vec<UserEvent>)| {
-        let of = |tell| Scene { name, events: events.clone(), tell };
-        [of(tell_single), of(tell_lists)]
-    };
-    scenes.into_iter().flat_map(both).collect()
+    ]
 }
 
 /// A release, and the answer to a second request.
-fn tell_single(mechanisms: &AuditedMechanisms, events: &[UserEvent]) -> Result<Words> {
-    let mut audited = mechanisms.single.clone().build()?;
+fn tell_single(audit: &Audit<u64>, events: &[UserEvent]) -> Result<Words> {
+    let mut audited = audit.clone().build()?;
     let mut words = Words::new();
     for event in events {
         hear(&mut words, "an event", &event.give(|event| audited.push(event)));
@@ -118,8 +102,8 @@ fn tell_single(mechanisms: &AuditedMechanisms, events: &[UserEvent]) -> Result<W
 }
 
 /// All continual releases, what caused them, and their number.
-fn tell_lists(mechanisms: &AuditedMechanisms, events: &[UserEvent]) -> Result<Words> {
-    let mut continual = mechanisms.lists.clone().continual()?;
+fn tell_lists(audit: &Audit<u64>, events: &[UserEvent]) -> Result<Words> {
+    let mut continual = audit.clone().continual()?;
     let mut words = Words::new();
     let mut told = 0;
     let mut due = |by: &str, lists: Answer<Vec<Release<u64>>>| {

@@ -6,14 +6,14 @@ use std::fmt;
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Names, Objects};
+use super::{Objects, names_of};
 use crate::error::{Halt, Result};
 use crate::schema::ColumnSelection;
 use crate::sink::{EventFault, EventSink};
 
 /// Reads an array of objects. One that does not end is refused: nobody knows how many events it has.
 pub fn read_array(body: &[u8], selection: &ColumnSelection, sink: &mut EventSink<'_>) -> Result<()> {
-    let names = Names::of(selection);
+    let names = names_of(selection);
     let readable = readable(body);
     let mut halt = None;
     let elements = Elements {
@@ -61,7 +61,7 @@ impl<'de> Visitor<'de> for Elements<'_, '_, '_> {
         f.write_str("an array")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut all: A) -> std::result::Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut all: A) -> Result<(), A::Error> {
         let mut number = 0;
         while let Some(raw) = all.next_element::<&RawValue>()? {
             number += 1;

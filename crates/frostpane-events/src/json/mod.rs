@@ -13,13 +13,13 @@ use serde::de::{Deserializer, Error, Visitor};
 use crate::EventRef;
 use crate::error::Result;
 use crate::lines::{Lines, too_long};
-use crate::schema::{Column, ColumnSelection};
+use crate::schema::{Column, ColumnSelection, EventColumns};
 use crate::sink::{EventFault, EventSink};
 pub use array::read_array;
 use path::{JsonFields, Paths, find};
 
 pub fn read(reader: &mut dyn BufRead, selection: &ColumnSelection, sink: &mut EventSink<'_>) -> Result<()> {
-    let names = Names::of(selection);
+    let names = names_of(selection);
     let mut objects = Objects::new(selection, &names);
     let mut lines = Lines::new(reader);
     while let Some((number, line)) = lines.next().map_err(|cause| sink.broken(cause))? {
@@ -28,39 +28,28 @@ pub fn read(reader: &mut dyn BufRead, selection: &ColumnSelection, sink: &mut Ev
     Ok(())
 }
 
-struct Names {
-    key: String,
-    time: Option<String>,
-    user: Option<String>,
-}
-
-impl Names {
-    fn of(selection: &ColumnSelection) -> Self {
-        let path = |column: &Option<Column>| column.as_ref().map(Column::text);
-        Self { key: selection.key.text(), time: path(&selection.time), user: path(&selection.user) }
-    }
+fn names_of(selection: &ColumnSelection) -> EventColumns<String> {
+    let path = |column: &Option<Column>| column.as_ref().map(Column::text);
+    EventColumns { key: Some(selection.key.text()), time: path(&selection.time), user: path(&selection.user) }
 }
 
 struct Objects<'a> {
     selection: &'a ColumnSelection,
     paths: Paths<'a>,
     /// The values of columns in the path of the file, which objects without such a field have.
-    key_of_path: Option<&'a [u8]>,
-    time_of_path: Option<&'a [u8]>,
-    user_of_path: Option<&'a [u8]>,
+    of_path: EventColumns<&'a [u8]>,
     unescaped_key: Vec<u8>,
     unescaped_user: Vec<u8>,
 }
 
 impl<'a> Objects<'a> {
-    fn new(selection: &'a ColumnSelection, names: &'a Names) -> Self {
-        let of_path = |name: &str| selection.path_columns.get(name);
+    fn new(selection: &'a ColumnSelection, names: &'a EventColumns<String>) -> Self {
+        let EventColumns { key, time, user } = names;
+        let paths = Paths { key: key.as_deref(), time: time.as_deref(), user: user.as_deref() };
         Self {
             selection,
-            paths: Paths { key: Some(&names.key), time: names.time.as_deref(), user: names.user.as_deref() },
-            key_of_path: of_path(&names.key),
-            time_of_path: names.time.as_deref().and_then(of_path),
-            user_of_path: names.user.as_deref().and_then(of_path),
+            paths,
+            of_path: paths.map(|name| selection.path_columns.get(name)),
             unescaped_key: Vec::new(),
             unescaped_user: Vec::new(),
         }
@@ -73,19 +62,19 @@ impl<'a> Objects<'a> {
             return self.take_unreadable(number, object, found.time, sink);
         }
         let time = self.time(found.time);
-        if self.selection.is_strict
+        if sink.schema.is_strict()
             && let Some(fault) = self.fault(&found)
         {
             return sink.unreadable(number, time, fault, object);
         }
         let key = match found.key {
             Some(raw) => text(raw, &mut self.unescaped_key),
-            None => self.key_of_path.filter(|key| !key.is_empty()),
+            None => self.of_path.key.filter(|key| !key.is_empty()),
         };
-        sink.tally.key_of_path |= found.key.is_none() && self.key_of_path.is_some();
+        sink.tally.key_of_path |= found.key.is_none() && self.of_path.key.is_some();
         let user = match found.user {
             Some(raw) => text(raw, &mut self.unescaped_user).filter(|_| is_name(raw)),
-            None => self.user_of_path,
+            None => self.of_path.user,
         };
         sink.event(number, EventRef { time, key, user }, object)
     }
@@ -104,7 +93,7 @@ impl<'a> Objects<'a> {
         let time = self.time(time).or_else(|| self.time(found.time));
         let fault = if is_whole { EventFault::NotText } else { EventFault::NoObject };
         let fault = match too_long(object) {
-            None if is_whole && self.selection.is_strict => self.fault(&found).unwrap_or(fault),
+            None if is_whole && sink.schema.is_strict() => self.fault(&found).unwrap_or(fault),
             too_long => too_long.unwrap_or(fault),
         };
         sink.unreadable(number, time, fault, object)
@@ -127,7 +116,7 @@ impl<'a> Objects<'a> {
         let times = &self.selection.times;
         match raw {
             Some(raw) => times.parse(text(raw, &mut Vec::new())?),
-            None => times.parse(self.time_of_path?),
+            None => times.parse(self.of_path.time?),
         }
     }
 }
@@ -163,7 +152,7 @@ impl Visitor<'_> for Unescape<'_> {
         f.write_str("a string")
     }
 
-    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> std::result::Result<(), E> {
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<(), E> {
         self.0.extend_from_slice(bytes);
         Ok(())
     }
@@ -173,15 +162,7 @@ impl Visitor<'_> for Unescape<'_> {
 mod tests {
     use super::*;
     use crate::schema::Schema;
-    use crate::testing::{events, text};
-
-    fn users(lines: &[&str]) -> Vec<Option<String>> {
-        let named = |name: &str| Column::Name(name.to_owned());
-        let selection = ColumnSelection::new(named("k"), None).by(named("who.id"));
-        let lines = lines.join("\n");
-        let (found, _) = events(&Schema::default(), |sink| read(&mut lines.as_bytes(), &selection, sink));
-        found.unwrap().into_iter().map(|(.., user)| text(user)).collect()
-    }
+    use crate::testing::{events, selection, text};
 
     #[test]
     fn a_user_may_stand_below_other_fields_and_names_may_have_dots() {
@@ -191,8 +172,12 @@ mod tests {
             r#"{"who": "17", "k": 1}"#,
             r#"{"id": "17", "k": 1}"#,
             r#"{"who": {"id": "17"}, "k": "x", "who": {"id": "18"}, "y": ""}"#,
-        ];
+        ]
+        .join("\n");
+        let selection = selection("k", None, Some("who.id"));
+        let (found, _) = events(&Schema::default(), |sink| read(&mut lines.as_bytes(), &selection, sink));
+        let users: Vec<_> = found.unwrap().into_iter().map(|(.., user)| text(user)).collect();
         let expected = [Some("17"), Some("17"), None, None, Some("17")].map(|user| user.map(str::to_owned));
-        assert_eq!(users(&lines), expected);
+        assert_eq!(users, expected);
     }
 }

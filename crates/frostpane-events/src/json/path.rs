@@ -5,21 +5,14 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The rest of the paths below some place; an empty path is that place itself.
-#[derive(Clone, Copy)]
-pub struct Paths<'p> {
-    pub key: Option<&'p str>,
-    pub time: Option<&'p str>,
-    pub user: Option<&'p str>,
-}
+use crate::schema::EventColumns;
 
-impl<'p> Paths<'p> {
+/// The rest of the paths below some place; an empty path is that place itself.
+pub type Paths<'p> = EventColumns<&'p str>;
+
+impl Paths<'_> {
     fn is_empty(&self) -> bool {
         self.key.is_none() && self.time.is_none() && self.user.is_none()
-    }
-
-    fn map(self, f: impl Fn(&'p str) -> Option<&'p str>) -> Self {
-        Self { key: self.key.and_then(&f), time: self.time.and_then(&f), user: self.user.and_then(&f) }
     }
 
     /// Below a field. Its name may have dots itself.

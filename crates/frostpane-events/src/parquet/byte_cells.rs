@@ -7,7 +7,7 @@ use parquet::column::page::{Page, PageReader};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 
-use super::error::damaged;
+use super::damaged;
 use super::runs::Runs;
 
 const BATCH: usize = 1 << 11;

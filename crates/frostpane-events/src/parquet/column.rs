@@ -1,5 +1,3 @@
-//! One column of a Parquet row group.
-
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int64Type, Int96};
 use parquet::errors::ParquetError;
@@ -7,8 +5,8 @@ use parquet::file::reader::RowGroupReader;
 use parquet::schema::types::ColumnDescriptor;
 
 use super::byte_cells::ByteCells;
-use super::error::{guarded, unreadable};
 use super::logical_type::LogicalType;
+use super::{guarded, unreadable};
 use crate::time::Times;
 
 const BATCH: usize = 1 << 13;
@@ -26,6 +24,7 @@ pub enum Value<'a> {
     Nanos(i128),
 }
 
+/// The cells of one column of a Parquet row group.
 pub struct Cells {
     logical: LogicalType,
     batch: CellReader,
@@ -71,9 +70,9 @@ impl Cells {
         let chunk = group.metadata().columns().get(index);
         let chunk = chunk.ok_or("a row group lacks columns")?;
         let column = chunk.column_descr_ptr();
-        let unfit = |what: &str| format!("column {} holds {what}", column.path().string());
         if column.max_rep_level() > 0 {
-            return Err(unfit("lists, but must hold one value a row"));
+            let name = column.path().string();
+            return Err(format!("column {name} holds lists, but must hold one value a row"));
         }
         let most = column.max_def_level();
         if ByteCells::can_read(chunk) {

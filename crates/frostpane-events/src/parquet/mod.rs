@@ -3,7 +3,6 @@
 pub mod byte_cells;
 mod column;
 mod decimal;
-mod error;
 mod logical_type;
 mod runs;
 
@@ -18,10 +17,10 @@ use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedF
 
 use crate::EventRef;
 use crate::error::{Error, Halt, Result};
+use crate::guard;
 use crate::schema::{ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection};
 use crate::sink::EventSink;
 use column::Cells;
-use error::{guarded, unreadable};
 use logical_type::LogicalType;
 
 /// Reads a file. `progress` is called with the share of the rows that has been read.
@@ -45,17 +44,46 @@ pub fn read(
 }
 
 fn broken(sink: &EventSink<'_>, cause: &ParquetError) -> Halt {
-    sink.unfit(unreadable(cause, sink.show_input))
+    sink.unfit(unreadable(cause, sink.schema.show_input))
 }
 
-fn places(file: &ParquetMetaData, selection: &ColumnSelection) -> std::result::Result<ColumnPlaces, Error> {
+/// The message of an error, and what to do. The words of the parquet crate may hold a part of the file, so
+/// they are shown only if the operator has asked for that.
+fn unreadable(cause: &ParquetError, show_input: bool) -> String {
+    let why = match cause {
+        ParquetError::NYI(what) => what,
+        ParquetError::General(what) if what.starts_with("Invalid Parquet file") => {
+            "it does not end as Parquet files do, so it is none, or was cut off: copy or write it again, or give its --format"
+        }
+        ParquetError::EOF(_) | ParquetError::NeedMoreData(_) | ParquetError::NeedMoreDataRange(_) => {
+            "it is cut off: copy or write it again"
+        }
+        _ => "it is damaged: copy or write it again",
+    };
+    if show_input {
+        format!("this cannot be read as Parquet: {why} ({cause})")
+    } else {
+        format!("this cannot be read as Parquet: {why}")
+    }
+}
+
+/// Runs a part of the parquet crate, whose panic is an error.
+fn guarded<T>(run: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    guard::guarded(run).unwrap_or_else(|| Err(damaged()))
+}
+
+fn damaged() -> ParquetError {
+    ParquetError::General("it is damaged".to_owned())
+}
+
+fn places(file: &ParquetMetaData, selection: &ColumnSelection) -> Result<ColumnPlaces, Error> {
     let columns = file.file_metadata().schema_descr().columns();
     let names: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
     selection.among(&ColumnNames { all: &names, are_public: true })
 }
 
 /// Refuses users that other files may write in another way.
-fn check_users(file: &ParquetMetaData, places: ColumnPlaces) -> std::result::Result<(), String> {
+fn check_users(file: &ParquetMetaData, places: ColumnPlaces) -> Result<(), String> {
     let Some(ColumnPlace::Field(index)) = places.user else {
         return Ok(());
     };
@@ -84,7 +112,7 @@ impl Rows<'_> {
         let users = self.places.user.map(|place| self.open(group, place, sink));
         let (mut times, mut users) = (times.transpose()?, users.transpose()?);
         // The text of a key and of a user that is none in the file, and of a time that cannot be read.
-        let (mut text, mut name, mut shown) = (Vec::new(), Vec::new(), sink.show_input.then(Vec::new));
+        let (mut text, mut name, mut shown) = (Vec::new(), Vec::new(), sink.schema.show_input.then(Vec::new));
         loop {
             let ready = |cells: &mut Cells| cells.ready().map_err(|cause| broken(sink, &cause));
             let with_key = ready(&mut keys)?;
@@ -111,7 +139,7 @@ impl Rows<'_> {
     fn open(&self, group: &dyn RowGroupReader, place: ColumnPlace, sink: &EventSink<'_>) -> Result<Cells> {
         match place {
             ColumnPlace::Field(index) => {
-                Cells::open(group, index, sink.show_input).map_err(|wrong| sink.unfit(wrong))
+                Cells::open(group, index, sink.schema.show_input).map_err(|wrong| sink.unfit(wrong))
             }
             ColumnPlace::Path(position) => {
                 let value = self.selection.path_columns.value(position);

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use parquet::errors::Result;
 
-use super::error::damaged;
+use super::damaged;
 
 const WIDEST: u8 = 32;
 /// Bits of the number that begins a run and says how long it is.

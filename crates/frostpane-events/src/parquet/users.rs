@@ -10,8 +10,8 @@ use parquet::file::properties::WriterProperties;
 use super::read;
 use super::same::written;
 use crate::error::{Halt, Result};
-use crate::schema::{Column, ColumnSelection, PathColumns, Schema};
-use crate::testing::{events, text};
+use crate::schema::{ColumnSelection, PathColumns, Schema};
+use crate::testing::{events, selection, text};
 
 /// More than the cells of any batch, so that those of columns end at different rows.
 const ROWS: usize = 40_000;
@@ -39,14 +39,13 @@ fn rows(file: Bytes, selection: &ColumnSelection) -> Result<UserRows> {
     Ok(rows?.into_iter().map(|(_, key, user)| (text(key), text(user))).collect())
 }
 
-fn selection(user: &str) -> ColumnSelection {
-    let named = |name: &str| Column::Name(name.to_owned());
-    ColumnSelection::new(named("key"), None).by(named(user))
+fn by(user: &str) -> ColumnSelection {
+    selection("key", None, Some(user))
 }
 
 /// Asserts that each row has its own user.
 fn assert_users(file: Bytes, user: impl Fn(usize) -> Option<String>) {
-    let rows = rows(file, &selection("user")).unwrap();
+    let rows = rows(file, &by("user")).unwrap();
     assert_eq!(rows.len(), ROWS);
     for (row, found) in rows.into_iter().enumerate() {
         assert_eq!(found, (Some(row.to_string()), user(row)), "row {row}");
@@ -92,7 +91,7 @@ fn other_columns_of_users_are_refused_for_the_whole_file() {
         file::<Int64Type>("repeated int64 user", &vec![17; ROWS], [Some(&levels[0]), Some(&levels[1])]),
     ];
     for (number, file) in files.into_iter().enumerate() {
-        let Err(Halt::Error(refused)) = rows(file, &selection("user")) else {
+        let Err(Halt::Error(refused)) = rows(file, &by("user")) else {
             panic!("file {number} was read");
         };
         assert_eq!(
@@ -107,12 +106,10 @@ fn other_columns_of_users_are_refused_for_the_whole_file() {
 #[test]
 fn a_user_may_stand_in_the_path_and_may_be_the_key() {
     let numbers = || constant::<Int64Type>("required int64 user", &17);
-    let of_path = ColumnSelection {
-        path_columns: PathColumns::of("who=ann/part.parquet".as_ref()),
-        ..selection("who")
-    };
+    let of_path =
+        ColumnSelection { path_columns: PathColumns::of("who=ann/part.parquet".as_ref()), ..by("who") };
     let found = rows(numbers(), &of_path).unwrap();
     assert!(found.len() == ROWS && found.iter().all(|(_, user)| user.as_deref() == Some("ann")));
-    let found = rows(numbers(), &selection("key")).unwrap();
+    let found = rows(numbers(), &by("key")).unwrap();
     assert!(found.len() == ROWS && found.iter().all(|(key, user)| key == user));
 }

@@ -1,6 +1,5 @@
 //! Which columns make an event.
 
-use super::delimiter::Delimiter;
 use super::path_columns::PathColumns;
 use crate::error::Error;
 use crate::printable::printable;
@@ -111,45 +110,11 @@ pub struct ColumnSelection {
     pub key: Column,
     pub time: Option<Column>,
     pub user: Option<Column>,
-    /// The first line names columns although none that is looked for is given by name.
-    pub header: bool,
-    /// An error may show a first line that names columns.
-    pub show_names: bool,
-    pub delimiter: Option<Delimiter>,
     pub times: Times,
     pub path_columns: PathColumns,
-    /// Rows have as many fields as the header, and objects have each of the fields once.
-    pub is_strict: bool,
 }
 
 impl ColumnSelection {
-    #[cfg(test)]
-    pub fn by(self, user: Column) -> Self {
-        let user = Some(user);
-        Self { user, ..self }
-    }
-
-    #[cfg(test)]
-    pub fn new(key: Column, time: Option<Column>) -> Self {
-        Self {
-            key,
-            time,
-            user: None,
-            header: false,
-            show_names: false,
-            delimiter: None,
-            times: Times::default(),
-            path_columns: PathColumns::default(),
-            is_strict: false,
-        }
-    }
-
-    /// Returns true if the first line names the columns: one is asked for by name, or the operator says so.
-    pub fn has_header(&self) -> bool {
-        let others = [&self.time, &self.user];
-        self.header || self.key.is_named() || others.into_iter().flatten().any(Column::is_named)
-    }
-
     /// The places of the columns in a file that names its columns.
     pub fn among(&self, names: &ColumnNames<'_>) -> Result<ColumnPlaces, Error> {
         let place = |column: &Column, option| column.among(names, &self.path_columns, option);
@@ -171,6 +136,24 @@ impl ColumnSelection {
             None => Some(None),
         };
         Some(ColumnPlaces { key: place(&self.key)?, time: other(&self.time)?, user: other(&self.user)? })
+    }
+}
+
+/// Something for each column of an event, if there is one.
+#[derive(Clone, Copy)]
+pub struct EventColumns<T> {
+    pub key: Option<T>,
+    pub time: Option<T>,
+    pub user: Option<T>,
+}
+
+impl<T> EventColumns<T> {
+    pub fn map<U>(self, f: impl Fn(T) -> Option<U>) -> EventColumns<U> {
+        EventColumns {
+            key: self.key.and_then(&f),
+            time: self.time.and_then(&f),
+            user: self.user.and_then(&f),
+        }
     }
 }
 

@@ -1,9 +1,11 @@
-//! Formats. The name of a file or the operator says which it is, never a line that may be an event.
+//! Formats and delimiters. The name of a file or the operator says which it is, never a line that may be an event.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use super::Schema;
-use crate::compression::{Compression, outermost};
+use crate::compression::outermost;
+use crate::find::Fields;
 
 /// A format of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,11 +69,7 @@ impl Format {
         let format = told
             .or_else(|| Self::of_name(file).filter(|format| implied.is_none() || *format != Format::Text))
             .or(implied);
-        if let (
-            Some(_),
-            Some(Format::Text | Format::Jsonl | Format::Parquet | Format::JsonArray | Format::Arrow),
-        ) = (implied, format)
-        {
+        if implied.is_some() && !matches!(format, Some(Format::Csv | Format::Tsv)) {
             return Err(
                 "--delimiter is for CSV and TSV: leave it out, or give one of them as --format".to_owned()
             );
@@ -131,10 +129,68 @@ impl Format {
 
 /// Advice for the operator where bytes look compressed that should not be any more.
 pub fn advice_to_unpack(head: &[u8]) -> Option<&'static str> {
-    match Compression::seeming(head)? {
-        Compression::None => None,
-        Compression::Gzip => Some("begins as gzip does: if it is packed, use --packing gzip"),
-        Compression::Zstd => Some("begins as zstd does: if it is packed, use --packing zstd"),
+    match head {
+        [0x1F, 0x8B, 0x08, ..] => Some("begins as gzip does: if it is packed, use --packing gzip"),
+        // Or a frame to be skipped, with which some writers begin.
+        [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => {
+            Some("begins as zstd does: if it is packed, use --packing zstd")
+        }
+        _ => None,
+    }
+}
+
+/// Returns true if a first line seems to name the columns, for advice alone: it has no number and as many fields as the second, which has one.
+pub fn seems_header(head: &[u8], delimiter: Delimiter) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n');
+    let (Some(first), Some(second)) = (lines.next(), lines.next()) else {
+        return false;
+    };
+    let numbers = |line| Fields::new(line, delimiter.0).map(is_number);
+    let (first, second): (Vec<bool>, Vec<bool>) = (numbers(first).collect(), numbers(second).collect());
+    let is_named = Fields::new(head, delimiter.0).next().is_some_and(|name| !name.is_empty());
+    is_named && first.len() == second.len() && !first.contains(&true) && second.contains(&true)
+}
+
+/// Also of dates and times: digits, and what stands between them.
+fn is_number(field: &[u8]) -> bool {
+    let field = field.trim_ascii();
+    let field = field.strip_prefix(b"\"").unwrap_or(field);
+    field.strip_prefix(b"-").unwrap_or(field).first().is_some_and(u8::is_ascii_digit)
+}
+
+/// Delimiters that a first line which names the columns is tried with, in this order.
+const USUAL: [Delimiter; 4] = [Delimiter::COMMA, Delimiter(b';'), Delimiter::TAB, Delimiter(b'|')];
+
+/// A byte that separates columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delimiter(pub u8);
+
+impl Delimiter {
+    /// The usual one of CSV.
+    pub const COMMA: Self = Self(b',');
+    /// The usual one of TSV.
+    pub const TAB: Self = Self(b'\t');
+
+    /// The first by which a header has all columns that are asked for, or else the one by which it has most.
+    pub(crate) fn of_header(columns: impl Fn(Self) -> usize, has_all: impl Fn(Self) -> bool) -> Self {
+        let fit = USUAL.into_iter().find(|delimiter| has_all(*delimiter));
+        let most = || USUAL.into_iter().rev().max_by_key(|delimiter| columns(*delimiter));
+        fit.or_else(most).unwrap_or(Self::COMMA)
+    }
+}
+
+impl FromStr for Delimiter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.as_bytes()) {
+            ("tab" | "\\t", _) => Ok(Self::TAB),
+            (_, [b'"' | b'\n' | b'\r']) => {
+                Err("quotes and ends of lines have a meaning of their own: give another character".to_owned())
+            }
+            (_, [byte]) if byte.is_ascii() => Ok(Self(*byte)),
+            _ => Err("give one character of ASCII such as ';' or '|', or the word tab".to_owned()),
+        }
     }
 }
 
@@ -182,6 +238,32 @@ mod tests {
             assert_eq!(of(Some(Format::Tsv), true), Ok(Format::Tsv));
             assert_eq!(of(Some(Format::Text), false), Ok(Format::Text));
             assert_eq!(of(None, false).is_ok(), format.is_none());
+        }
+    }
+
+    #[test]
+    fn a_first_line_without_numbers_above_one_with_some_seems_a_header() {
+        for (head, seems) in [
+            ("time,user,search\n1700000000,7,snow\n", true),
+            ("time,search\r\n\"2025-10-01\",snow\r\n", true),
+            ("snow,rain\nrain,snow\n", false),
+            ("1,snow\n2,rain\n", false),
+            ("snow\n1,2\n", false),
+            ("time,search", false),
+            ("time,search\n", false),
+            ("", false),
+        ] {
+            assert_eq!(seems_header(head.as_bytes(), Delimiter::COMMA), seems, "{head}");
+        }
+    }
+
+    #[test]
+    fn a_delimiter_is_one_byte_and_tabs_have_a_name() {
+        for (text, byte) in [(";", b';'), ("|", b'|'), ("tab", b'\t'), ("\\t", b'\t'), ("\t", b'\t')] {
+            assert_eq!(text.parse(), Ok(Delimiter(byte)));
+        }
+        for text in ["", ";;", "ü", "\"", "\n", "\r", "space"] {
+            assert!(text.parse::<Delimiter>().is_err(), "{text:?}");
         }
     }
 }

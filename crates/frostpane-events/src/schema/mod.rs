@@ -1,7 +1,4 @@
-//! The columns to read, and the format.
-
 mod column;
-mod delimiter;
 mod format;
 mod path_columns;
 
@@ -10,9 +7,8 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 
-pub use column::{Column, ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection};
-pub use delimiter::Delimiter;
-pub use format::{Format, advice_to_unpack};
+pub use column::{Column, ColumnNames, ColumnPlace, ColumnPlaces, ColumnSelection, EventColumns};
+pub use format::{Delimiter, Format, advice_to_unpack, seems_header};
 pub use path_columns::PathColumns;
 
 use crate::compression::Compression;
@@ -110,19 +106,21 @@ impl Schema {
             key: self.key.clone()?,
             time: self.time.clone(),
             user: self.user.clone(),
-            header: self.header,
-            show_names: self.show_names,
-            delimiter: self.delimiter,
             times: match self.user {
                 Some(_) => times.by_themselves(),
                 None => times,
             },
             path_columns: PathColumns::of(file),
-            is_strict: self.on_invalid == OnInvalid::Refuse,
         })
     }
 
-    /// Returns true if the first line of CSV and TSV names the columns.
+    /// Returns true if rows must have as many fields as the header, and objects each of the fields once.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.on_invalid == OnInvalid::Refuse
+    }
+
+    /// Returns true if the first line of CSV and TSV names the columns: one is asked for by name, or the
+    /// operator says so.
     pub fn has_header(&self) -> bool {
         let columns = [&self.key, &self.time, &self.user];
         self.header || columns.into_iter().flatten().any(Column::is_named)

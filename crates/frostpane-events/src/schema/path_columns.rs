@@ -6,39 +6,32 @@ use std::path::{Component, Path};
 /// The value of null in the name of a folder.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The columns of a path, of which the last counts most.
+/// The columns of a path, of which the last counts most: names and values, which are empty for null.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PathColumns(Vec<PathColumn>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct PathColumn {
-    name: String,
-    /// Empty for null.
-    value: Vec<u8>,
-}
+pub struct PathColumns(Vec<(String, Vec<u8>)>);
 
 impl PathColumns {
     pub fn of(file: &Path) -> Self {
         let folders = file.parent().into_iter().flat_map(Path::components);
         let named = folders.filter_map(|folder| match folder {
-            Component::Normal(name) => PathColumn::of(name),
+            Component::Normal(name) => column(name),
             _ => None,
         });
         Self(named.collect())
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|column| column.name.as_str())
+        self.0.iter().map(|(name, _)| name.as_str())
     }
 
     /// The position of a column, from 0.
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.0.iter().rposition(|column| column.name == name)
+        self.0.iter().rposition(|(there, _)| there == name)
     }
 
     /// The value at a position; empty for null.
     pub fn value(&self, position: usize) -> &[u8] {
-        &self.0[position].value
+        &self.0[position].1
     }
 
     pub fn get(&self, name: &str) -> Option<&[u8]> {
@@ -46,14 +39,10 @@ impl PathColumns {
     }
 }
 
-impl PathColumn {
-    fn of(folder: &OsStr) -> Option<Self> {
-        let (name, value) = folder.to_str()?.split_once('=')?;
-        Some(Self {
-            name: String::from_utf8(decoded(name)).ok().filter(|name| !name.is_empty())?,
-            value: if value == NULL { Vec::new() } else { decoded(value) },
-        })
-    }
+fn column(folder: &OsStr) -> Option<(String, Vec<u8>)> {
+    let (name, value) = folder.to_str()?.split_once('=')?;
+    let name = String::from_utf8(decoded(name)).ok().filter(|name| !name.is_empty())?;
+    Some((name, if value == NULL { Vec::new() } else { decoded(value) }))
 }
 
 /// Percent signs with two digits after them are bytes.

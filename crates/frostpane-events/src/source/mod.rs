@@ -1,8 +1,6 @@
 //! Files, read one after the other, or side by side.
 
 mod files;
-mod header;
-mod missing;
 mod part;
 
 use std::cell::Cell;
@@ -15,14 +13,12 @@ use std::rc::Rc;
 use crate::EventRef;
 use crate::compression::Compression;
 use crate::error::{Error, Halt, Result, visiting};
-use crate::schema::{ColumnSelection, Delimiter, Format, Schema, advice_to_unpack};
+use crate::schema::{ColumnSelection, Delimiter, Format, Schema, advice_to_unpack, seems_header};
 use crate::sink::{EventSink, ReadTally};
-use crate::stream::{BYTE_ORDER_MARK, ByteStream, Counted};
-use crate::whole_lines::WholeLines;
-use crate::{csv, json, pattern, text, tsv};
+use crate::stream::{BYTE_ORDER_MARK, ByteStream, Counted, WholeLines};
+use crate::{csv, json, pattern};
 pub use files::unreadable;
-use files::{bytes_on_disk, expand, is_standard_input, name, total_bytes};
-use header::seems_header;
+use files::{bytes_on_disk, expand, is_standard_input, name};
 pub use part::FilePart;
 
 /// The events of some files.
@@ -58,7 +54,7 @@ struct FileLayout {
 }
 
 impl FileLayout {
-    fn of(file: PathBuf, schema: &Schema) -> std::result::Result<Self, Error> {
+    fn of(file: PathBuf, schema: &Schema) -> Result<Self, Error> {
         let format = Format::of(&file, schema);
         Ok(Self {
             format: format.map_err(|wrong| Error::Input(format!("{}: {wrong}", name(&file))))?,
@@ -90,11 +86,11 @@ impl FileLayout {
 impl Source {
     /// The files as given on the command line: names, patterns, `-`; none for standard input. How they are to
     /// be read is settled here, before anything is.
-    pub fn new(files: &[PathBuf], schema: Schema) -> std::result::Result<Self, Error> {
+    pub fn new(files: &[PathBuf], schema: Schema) -> Result<Self, Error> {
         let files = expand(files)?;
-        let total_bytes = total_bytes(&files);
+        let total_bytes = files.iter().map(|file| bytes_on_disk(file)).sum();
         let layouts = files.into_iter().map(|file| FileLayout::of(file, &schema));
-        let layouts = layouts.collect::<std::result::Result<_, _>>()?;
+        let layouts = layouts.collect::<Result<_, _>>()?;
         Ok(Self { total_bytes, ..Self::of(layouts, schema) })
     }
 
@@ -111,7 +107,7 @@ impl Source {
     }
 
     /// The lines of a text file, each of them a key.
-    pub fn lines(file: &Path) -> std::result::Result<Self, Error> {
+    pub fn lines(file: &Path) -> Result<Self, Error> {
         let schema = Schema { format: Some(Format::Text), ..Schema::default() };
         Self::new(&[file.to_owned()], schema)
     }
@@ -155,17 +151,17 @@ impl Source {
     /// Calls `visit` for every event, in order.
     pub fn for_each<E: From<Error>>(
         &mut self,
-        visit: impl FnMut(EventRef<'_>) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
+        visit: impl FnMut(EventRef<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         self.for_each_and_pause(visit, || Ok(()))
     }
 
     /// Calls `visit` for every event, in order, and `pause` before it reads on, which may take any time.
     pub fn for_each_and_pause<E: From<Error>>(
         &mut self,
-        visit: impl FnMut(EventRef<'_>) -> std::result::Result<(), E>,
+        visit: impl FnMut(EventRef<'_>) -> Result<(), E>,
         pause: impl FnMut() -> io::Result<()>,
-    ) -> std::result::Result<(), E> {
+    ) -> Result<(), E> {
         self.read_all(visit, pause)?;
         Ok(self.check_times()?)
     }
@@ -173,9 +169,9 @@ impl Source {
     /// Like [`Self::for_each_and_pause`], but does not refuse files of which no event has a time.
     pub fn read_all<E: From<Error>>(
         &mut self,
-        visit: impl FnMut(EventRef<'_>) -> std::result::Result<(), E>,
+        visit: impl FnMut(EventRef<'_>) -> Result<(), E>,
         mut pause: impl FnMut() -> io::Result<()>,
-    ) -> std::result::Result<(), E> {
+    ) -> Result<(), E> {
         visiting(visit, |visit| {
             for layout in std::mem::take(&mut self.files) {
                 if let Some(cut) = &self.report.cut {
@@ -193,7 +189,7 @@ impl Source {
         })
     }
 
-    fn check_times(&self) -> std::result::Result<(), Error> {
+    fn check_times(&self) -> Result<(), Error> {
         let tally = &self.report.tally;
         match (&self.schema.time, &tally.first) {
             // With users the operator is told, and the list is released: one event may be all that there is.
@@ -235,7 +231,7 @@ impl Source {
             self.report.empty.push(name.clone());
         }
         let tally = &mut self.report.tally;
-        let mut sink = EventSink::new(&name, format.unit(), &self.schema, tally, visit);
+        let mut sink = EventSink { file: &name, unit: format.unit(), schema: &self.schema, tally, visit };
         match (format, bytes_on_disk(file), self.schema.selection(file)) {
             #[cfg(feature = "parquet")]
             (Format::Parquet, Some(bytes), Some(selection)) if compressions.is_empty() => {
@@ -243,7 +239,7 @@ impl Source {
                 let progress = |share: f64| self.bytes_read.set(before + (bytes as f64 * share) as u64);
                 crate::parquet::read(file, &selection, &progress, &mut sink)
             }
-            (_, _, selection) => read_stream(stream, *format, selection, &self.schema, &mut sink),
+            (_, _, selection) => read_stream(stream, *format, selection, &mut sink),
         }?;
         if cut.get() {
             self.report.cut = Some(name);
@@ -304,40 +300,30 @@ pub fn read_stream(
     mut stream: ByteStream<'_>,
     format: Format,
     selection: Option<ColumnSelection>,
-    schema: &Schema,
     sink: &mut EventSink<'_>,
 ) -> Result<()> {
-    let reader = &mut *stream.reader;
+    let (reader, schema) = (&mut *stream.reader, sink.schema);
     let Some(selection) = selection else {
-        return text::read(reader, sink);
+        return pattern::read_whole(reader, sink);
     };
     match format {
         Format::Text => match &schema.pattern {
             Some(pattern) => pattern::read(reader, pattern, &selection, sink),
-            None => text::read(reader, sink),
+            None => pattern::read_whole(reader, sink),
         },
         Format::Csv => csv::read(reader, &selection, schema.multiline, sink),
-        Format::Tsv => tsv::read(reader, &selection, sink),
+        Format::Tsv => csv::read_tsv(reader, &selection, sink),
         Format::Jsonl => json::read(reader, &selection, sink),
         _ => {
             let mut body = Vec::new();
             reader.read_to_end(&mut body).map_err(|cause| sink.broken(cause))?;
-            read_body(body, format, &selection, sink)
+            match format {
+                Format::JsonArray => json::read_array(&body, &selection, sink),
+                #[cfg(feature = "parquet")]
+                Format::Parquet => crate::parquet::read(bytes::Bytes::from(body), &selection, &|_| (), sink),
+                other => Err(sink.unfit(format!("{} is not read here", other.name()))),
+            }
         }
-    }
-}
-
-fn read_body(
-    body: Vec<u8>,
-    format: Format,
-    selection: &ColumnSelection,
-    sink: &mut EventSink<'_>,
-) -> Result<()> {
-    match format {
-        Format::JsonArray => json::read_array(&body, selection, sink),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => crate::parquet::read(bytes::Bytes::from(body), selection, &|_| (), sink),
-        other => Err(sink.unfit(format!("{} is not read here", other.name()))),
     }
 }
 
@@ -347,11 +333,12 @@ pub fn read_bytes<E: From<Error>>(
     body: &[u8],
     format: Format,
     schema: &Schema,
-    visit: impl FnMut(EventRef<'_>) -> std::result::Result<(), E>,
-) -> std::result::Result<ReadTally, E> {
+    visit: impl FnMut(EventRef<'_>) -> Result<(), E>,
+) -> Result<ReadTally, E> {
     let mut tally = ReadTally::default();
     visiting(visit, |visit| {
-        let mut sink = EventSink::new("the events", format.unit(), schema, &mut tally, visit);
+        let mut sink =
+            EventSink { file: "the events", unit: format.unit(), schema, tally: &mut tally, visit };
         match (format, schema.selection(Path::new(""))) {
             (Format::JsonArray, Some(selection)) => {
                 let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
@@ -361,7 +348,7 @@ pub fn read_bytes<E: From<Error>>(
             (Format::Arrow, Some(selection)) => crate::arrow::read(body, &selection, &mut sink),
             (_, selection) => {
                 let stream = ByteStream::new(body, &[], false).map_err(|cause| sink.broken(cause))?;
-                read_stream(stream, format, selection, schema, &mut sink)
+                read_stream(stream, format, selection, &mut sink)
             }
         }
     })?;
@@ -376,7 +363,8 @@ mod tests {
     use crate::schema::Column;
 
     #[test]
-    fn bytes_are_counted_up_to_their_total() {
+    fn bytes_are_counted_up_to_their_total_and_a_pipe_has_none() {
+        assert_eq!(Source::new(&[], Schema::default()).unwrap().total_bytes(), None);
         let file = |name: &str| std::env::temp_dir().join(format!("frostpane-{}-{name}", std::process::id()));
         let (text, packed) = (file("a.txt"), file("b.txt.zst"));
         let lines = b"elm\n".repeat(1 << 20);
@@ -386,7 +374,7 @@ mod tests {
         let total = source.total_bytes().unwrap();
         let (read, mut last, mut steps) = (source.bytes_read(), 0, 0);
         source
-            .for_each(|_| -> std::result::Result<(), Error> {
+            .for_each(|_| -> Result<(), Error> {
                 assert!(read.get() >= last && read.get() <= total);
                 steps += u32::from(read.get() > last);
                 last = read.get();
@@ -407,7 +395,7 @@ mod tests {
         std::fs::write(&file, content).unwrap();
         let mut events = Vec::new();
         let mut source = Source::new(from_ref(&file), schema).unwrap();
-        let outcome: std::result::Result<(), Error> = source.for_each(|event| {
+        let outcome: Result<(), Error> = source.for_each(|event| {
             let text = |bytes: Option<&[u8]>| {
                 bytes.map_or("none".to_owned(), |bytes| String::from_utf8(bytes.to_vec()).unwrap())
             };
@@ -484,10 +472,5 @@ mod tests {
         let (events, tally) = read(null, "at,tree\n1,elm\n", schema());
         assert_eq!(events, [["1000000", "none", "elm"]]);
         assert_eq!((tally.events, tally.with_user), (1, 0));
-    }
-
-    #[test]
-    fn a_pipe_has_no_total() {
-        assert_eq!(Source::new(&[], Schema::default()).unwrap().total_bytes(), None);
     }
 }

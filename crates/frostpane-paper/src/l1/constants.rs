@@ -60,12 +60,11 @@ impl L1Constants {
 
     /// The constants that differ from the printed ones.
     pub fn changes(&self) -> Vec<ConstantChange> {
-        let all = [
+        changes([
             ("ratio of the timestamps less 1, 1/100", RATIO, self.ratio),
             ("threshold of Misra-Gries, alpha/16", MISRA_GRIES * self.alpha, self.misra_gries),
             ("error of Counter, alpha/32", COUNTER * self.alpha, self.counter),
-        ];
-        changes(all)
+        ])
     }
 
     /// The most timestamps at time `m`: every second one is shorter by the ratio, down to where

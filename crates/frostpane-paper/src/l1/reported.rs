@@ -8,8 +8,8 @@
 //! instances: one after the other they stay in the processor's cache, and most are deleted before they begin.
 
 use super::L1Constants;
+use crate::answer::AlgorithmForm;
 use crate::counter::PublishedCounter;
-use crate::form::AlgorithmForm;
 use crate::smooth_histogram::Instance;
 
 /// Misra-Gries with Counters.

@@ -5,23 +5,8 @@ use crate::claims;
 use crate::count_sketch::CountSketchShape;
 use crate::preset::{ConstantChange, PresetRefusal, changes, check, finest_grain};
 
-/// The composition theorem that divides the budget among the `10/alpha^2` released counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Composition {
-    /// Theorem 1.1: `eps alpha^2/30` a count, and a threshold of `alpha^3 eps/(500 log m)`.
-    ///
-    /// The remark after its proof prints `eps/(30 alpha^2)`, with `alpha` on the wrong side: `10/alpha^2`
-    /// such counts would cost `eps/(3 alpha^4)`.
-    Basic,
-    /// The theorem after it: `O(eps alpha/sqrt(log m))` a count, and a threshold of
-    /// `O(alpha^2 eps/log^{3/2} m)`.
-    ///
-    /// The text prints `eps/(alpha sqrt(log m))`, with `alpha` on the wrong side. The constant that the
-    /// threshold's `O` hides is taken to be the 1/500 of the basic form.
-    Advanced,
-}
-
-/// The constants of Algorithm 5 and the parameters that they follow from.
+/// The constants of Algorithm 5 and the parameters that they follow from. Basic composition divides the budget
+/// among the `10/alpha^2` released counts, as in Theorem 1.1; the variant after it gives each more.
 #[derive(Clone, Debug, PartialEq)]
 pub struct L2Constants {
     /// `alpha`.
@@ -30,8 +15,6 @@ pub struct L2Constants {
     pub epsilon: f64,
     /// `m`, an upper bound on the length of the stream.
     pub m: u64,
-    /// The division of the budget.
-    pub composition: Composition,
     /// `rho`, the relative error of the histogram's norm: `eps/(500 log m)`. Then `beta = rho^2/2`, and
     /// neighbouring norms are within `beta/2 = (eps/(1000 log m))^2`, as line 1 has it.
     pub rho: f64,
@@ -61,26 +44,16 @@ impl L2Constants {
     ///
     /// In place of the printed `O(.)`: AMS takes `6/alpha^2` sums and `18 ln(1/failure)` means (Chebyshev,
     /// Hoeffding), CountSketch `1/threshold^2` buckets and `ln(n/failure)` rows.
-    pub fn published(
-        alpha: f64,
-        epsilon: f64,
-        m: u64,
-        composition: Composition,
-    ) -> Result<Self, PresetRefusal> {
+    pub fn published(alpha: f64, epsilon: f64, m: u64) -> Result<Self, PresetRefusal> {
         check(alpha, epsilon, m)?;
         let length = m as f64;
-        let log_m = length.ln();
         let failure = 3.0 / length.powi(4);
         let rho = claims::norm_accuracy(epsilon, length);
-        let threshold = match composition {
-            Composition::Basic => alpha.powi(3) * epsilon / (500.0 * log_m),
-            Composition::Advanced => alpha.powi(2) * epsilon / (500.0 * log_m.powf(1.5)),
-        };
+        let threshold = alpha.powi(3) * epsilon / (500.0 * length.ln());
         Ok(Self {
             alpha,
             epsilon,
             m,
-            composition,
             rho,
             ams: rho,
             means: Ams::means(failure),
@@ -98,14 +71,8 @@ impl L2Constants {
     /// threshold `alpha g`, Counter the error `alpha g/2`. Failure probabilities are given up: one mean, five
     /// rows of `4/threshold^2` buckets. At `g = 1` a key with `alpha L_2` is at the threshold, so beyond it
     /// there is nothing to run.
-    pub fn scaled(
-        alpha: f64,
-        epsilon: f64,
-        m: u64,
-        memory: u64,
-        composition: Composition,
-    ) -> Result<Self, PresetRefusal> {
-        let published = Self::published(alpha, epsilon, m, composition)?;
+    pub fn scaled(alpha: f64, epsilon: f64, m: u64, memory: u64) -> Result<Self, PresetRefusal> {
+        let published = Self::published(alpha, epsilon, m)?;
         if published.bytes() <= memory as f64 {
             return Ok(published);
         }
@@ -126,23 +93,18 @@ impl L2Constants {
 
     /// The constants that differ from the printed ones.
     pub fn changes(&self) -> Vec<ConstantChange> {
-        let Ok(printed) = Self::published(self.alpha, self.epsilon, self.m, self.composition) else {
+        let Ok(printed) = Self::published(self.alpha, self.epsilon, self.m) else {
             return Vec::new();
         };
-        let threshold = match self.composition {
-            Composition::Basic => "threshold of CountSketch, alpha^3 eps/(500 log m)",
-            Composition::Advanced => "threshold of CountSketch, alpha^2 eps/(500 log^{3/2} m)",
-        };
-        let all = [
+        changes([
             ("accuracy of the histogram, eps/(500 log m)", printed.rho, self.rho),
             ("accuracy of AMS, eps/(500 log m)", printed.ams, self.ams),
             ("means of AMS, 18 ln(2 m^2/delta)", printed.means as f64, self.means as f64),
-            (threshold, printed.threshold, self.threshold),
+            ("threshold of CountSketch, alpha^3 eps/(500 log m)", printed.threshold, self.threshold),
             ("buckets of CountSketch times threshold^2, 1", printed.width, self.width),
             ("rows of CountSketch, ln(2 n m^2/delta)", printed.rows as f64, self.rows as f64),
             ("error of Counter over the norm, threshold/2", printed.counter, self.counter),
-        ];
-        changes(all)
+        ])
     }
 
     /// The most timestamps at time `m`: every second norm is smaller by `1 - beta/2`, and the
@@ -181,19 +143,11 @@ impl L2Constants {
     /// `S` follows from the first line of each lemma's proof by the triangle inequality, with the errors in
     /// force: `2 + 2 rho L` for the norm and `2 + 2M` for a count. It is the least that the argument
     /// supports: the lemmas round it up by 1.25 and 2.5. For the norm
-    /// `eps' = eps/3`; for a count it follows from the composition.
+    /// `eps' = eps/3`; for a count it follows from basic composition.
     pub fn proof_noise(&self, norm: f64) -> [f64; 2] {
         let of_norm = 2.0 + 2.0 * self.rho * norm;
         let of_count = 2.0 + 2.0 * self.counter * norm;
-        [6.0 * of_norm / self.epsilon, 2.0 * of_count / self.epsilon_each()]
-    }
-
-    /// `eps'` for one count.
-    pub fn epsilon_each(&self) -> f64 {
-        match self.composition {
-            Composition::Basic => claims::epsilon_each(self.alpha, self.epsilon),
-            Composition::Advanced => claims::epsilon_each_advanced(self.alpha, self.epsilon, self.m as f64),
-        }
+        [6.0 * of_norm / self.epsilon, 2.0 * of_count / claims::epsilon_each(self.alpha, self.epsilon)]
     }
 
     /// `beta = rho^2/2`, by which `L_2` is `(rho, beta)`-smooth.

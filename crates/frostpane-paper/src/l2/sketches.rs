@@ -8,11 +8,10 @@
 
 use super::L2Constants;
 use crate::ams::Ams;
+use crate::answer::AlgorithmForm;
 use crate::count_sketch::{CountSketchEstimator, PublishedCountSketch};
 use crate::counter::PublishedCounter;
-use crate::form::AlgorithmForm;
-use crate::hashes::Hashes;
-use crate::key_map::KeyMap;
+use crate::hashes::{Hashes, KeyMap};
 use crate::smooth_histogram::Instance;
 
 /// An event with the values of the random functions at its key, found once for all instances.
@@ -173,13 +172,12 @@ impl Instance for Sketches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::l2::Composition;
 
     /// One instance catches up after each event, one after each 37; the second round compares a new instance
     /// with a cleared one.
     #[test]
     fn it_matters_not_when_an_instance_catches_up() {
-        let constants = L2Constants::scaled(0.2, 1.0, 10_000, 1_000_000, Composition::Basic).unwrap();
+        let constants = L2Constants::scaled(0.2, 1.0, 10_000, 1_000_000).unwrap();
         let hashes = Hashes::new(2);
         let shared = SketchContext { constants: &constants, hashes: &hashes };
         let (mut eager, mut lazy) = (Sketches::new(&constants), Sketches::new(&constants));
@@ -211,7 +209,7 @@ mod tests {
     /// Each key has a burst and is then outgrown by later keys.
     #[test]
     fn counters_of_outgrown_keys_go() {
-        let constants = L2Constants::scaled(0.3, 1.0, 100_000, 1_000_000, Composition::Basic).unwrap();
+        let constants = L2Constants::scaled(0.3, 1.0, 100_000, 1_000_000).unwrap();
         let hashes = Hashes::new(3);
         let shared = SketchContext { constants: &constants, hashes: &hashes };
         let (mut sketches, mut event) = (Sketches::new(&constants), HashedEvent::new(&constants));

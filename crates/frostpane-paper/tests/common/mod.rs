@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use frostpane_paper::{Ams, Hashes, Instance};
+use frostpane_paper::{Ams, CountSketchEstimator, CountSketchShape, Hashes, Instance, PublishedCountSketch};
 
 /// A repeatable draw from `0..bound`.
 pub fn draw(seed: u64, index: u64, bound: u64) -> u64 {
@@ -54,6 +54,17 @@ pub fn suffix_l2(stream: &[u64]) -> Vec<f64> {
         norms[index + 1] = exact.value();
     }
     norms
+}
+
+/// The estimates of a CountSketch of a stream.
+pub fn sketch(
+    shape: CountSketchShape,
+    seed: u64,
+    stream: &[u64],
+) -> impl Fn(u64, CountSketchEstimator) -> f64 + use<> {
+    let (hashes, mut sketch) = (Hashes::new(seed), PublishedCountSketch::new(shape));
+    stream.iter().for_each(|&key| sketch.update(&hashes, key));
+    move |key, estimator| sketch.estimate(&hashes, key, estimator)
 }
 
 /// The exact second moment; its value is `L_2`.

@@ -53,7 +53,11 @@ fn facts<K: Key>(releases: &[Release<K>], release: &Release<K>) -> String {
     let mut facts =
         vec![(format!("Epsilon{each}"), epsilon(release)), (format!("Delta{each}"), delta(release))];
     if lists > 1 && !of_all {
-        facts.push(together(lists, &Cost::of(releases)));
+        let total = Cost::of(releases);
+        facts.push((
+            format!("The {} lists together", grouped(lists as u64)),
+            format!("epsilon {}, {}", total.epsilon(), delta_words(total.delta())),
+        ));
     }
     let mut html = String::from("<p>What that costs, in the numbers of the field:</p>\n<dl>\n");
     for (term, fact) in facts {
@@ -61,13 +65,6 @@ fn facts<K: Key>(releases: &[Release<K>], release: &Release<K>) -> String {
     }
     html + "</dl>\n<p>Each further list of the same events costs epsilon again"
         + if of_all { ", unless it is one of this sequence.</p>\n" } else { ".</p>\n" }
-}
-
-fn together(lists: usize, total: &Cost) -> (String, String) {
-    (
-        format!("The {} lists together", grouped(lists as u64)),
-        format!("epsilon {}, {}", total.epsilon(), delta_words(total.delta())),
-    )
 }
 
 fn epsilon<K: Key>(release: &Release<K>) -> String {

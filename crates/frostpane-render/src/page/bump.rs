@@ -3,9 +3,10 @@
 use frostpane::Key;
 use frostpane::numbers::grouped;
 
-use super::escape::{KeyName, escaped};
+use super::escape::{escaped, key_html, key_text};
 use super::list::KEY_COLUMNS;
 use super::trend::{RankLine, TOP, Trend};
+use crate::text::cut;
 
 /// The lowest rank that is drawn.
 const DEEPEST: usize = 20;
@@ -43,11 +44,9 @@ pub fn section<K: Key>(trend: &Trend<'_, K>) -> String {
 
 /// The style rules by which a row of the table highlights its line.
 pub fn rules<K: Key>(trend: &Trend<'_, K>) -> String {
-    let mut css = String::new();
-    for index in 0..trend.lines.len() {
-        css += &format!(".trend:has(.r{index}:is(:hover,:focus)) .series:not(.s{index}){{opacity:.12}}\n");
-    }
-    css
+    let rule =
+        |index| format!(".trend:has(.r{index}:is(:hover,:focus)) .series:not(.s{index}){{opacity:.12}}\n");
+    (0..trend.lines.len()).map(rule).collect()
 }
 
 struct ChartFrame {
@@ -105,7 +104,7 @@ fn chart<K: Key>(trend: &Trend<'_, K>) -> String {
 fn description<K: Key>(trend: &Trend<'_, K>) -> String {
     let first = |release: usize| {
         let heavy = trend.releases[release].heavy.first();
-        heavy.map_or("no key".to_owned(), |heavy| KeyName::of(&heavy.key).cut(KEY_COLUMNS))
+        heavy.map_or("no key".to_owned(), |heavy| cut(&key_text(&heavy.key), KEY_COLUMNS))
     };
     let last = trend.releases.len() - 1;
     format!(
@@ -137,9 +136,9 @@ fn axis<K: Key>(trend: &Trend<'_, K>, frame: &ChartFrame) -> String {
 }
 
 fn series<K: Key>(line: &RankLine<'_, K>, index: usize, frame: &ChartFrame, labels: &[String]) -> String {
-    let name = KeyName::of(line.key);
+    let name = key_text(line.key);
     let colour = index % COLOURS;
-    let mut svg = format!("<g class=\"series s{index} c{colour}\"><title>{}</title>\n", escaped(&name.whole));
+    let mut svg = format!("<g class=\"series s{index} c{colour}\"><title>{}</title>\n", escaped(&name));
     for run in runs(&line.ranks) {
         let points: Vec<String> = run
             .iter()
@@ -165,14 +164,14 @@ fn dot(frame: &ChartFrame, release: usize, rank: usize, label: &str) -> String {
 }
 
 /// The name at both ends, or above the last dot of a key that is at neither.
-fn direct_labels(ranks: &[Option<usize>], name: &KeyName, frame: &ChartFrame) -> String {
+fn direct_labels(ranks: &[Option<usize>], name: &str, frame: &ChartFrame) -> String {
     let drawn = |rank: &Option<usize>| rank.filter(|rank| *rank <= DEEPEST);
     let last = ranks.len() - 1;
     let (at_first, at_last) = (drawn(&ranks[0]), drawn(&ranks[last]));
     let text = |class: &str, x: f64, y: f64| {
         format!(
             "<text class=\"name {class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>\n",
-            escaped(&name.cut(LABEL_COLUMNS))
+            escaped(&cut(name, LABEL_COLUMNS))
         )
     };
     let beside = DOT + 8.0;
@@ -217,7 +216,7 @@ fn table<K: Key>(trend: &Trend<'_, K>) -> String {
     }
     html += "</tr></thead>\n<tbody>\n";
     for (index, line) in trend.lines.iter().enumerate() {
-        let name = KeyName::of(line.key).html(ROW_COLUMNS);
+        let name = key_html(line.key, ROW_COLUMNS);
         html += &format!("<tr class=\"r{index}\" tabindex=\"0\"><th scope=\"row\">{name}</th>");
         for (release, rank) in trend.releases.iter().zip(&line.ranks) {
             html += &match rank {

@@ -6,7 +6,7 @@ use frostpane::numbers::grouped;
 use frostpane::{Heavy, Key, Release};
 
 use super::bar::{Bar, percent};
-use super::escape::{KeyName, escaped};
+use super::escape::{escaped, key_html};
 use super::trend::Trend;
 use crate::numbers;
 
@@ -193,7 +193,7 @@ fn row<K: Key>(change: &CountChange<'_, K>, scale: &Scale) -> String {
          <td role=\"cell\" class=\"first\">{}</td><td role=\"cell\" class=\"last\">{}</td>\
          <td role=\"cell\" class=\"count\"><b>{}</b>{noise}</td>\
          <td class=\"bar\" aria-hidden=\"true\">{}</td></tr>\n",
-        KeyName::of(change.key).html(KEY_COLUMNS),
+        key_html(change.key, KEY_COLUMNS),
         change.before.html(),
         change.after.html(),
         change.spoken(),

@@ -35,24 +35,15 @@ pub fn json<K: Key>(releases: &[Release<K>]) -> serde_json::Result<String> {
     Ok(safe)
 }
 
-pub struct KeyName {
-    pub whole: String,
+/// A key as text that is safe to show.
+pub fn key_text<K: Key>(key: &K) -> String {
+    printable(&key.shown().to_string())
 }
 
-impl KeyName {
-    pub fn of<K: Key>(key: &K) -> Self {
-        Self { whole: printable(&key.shown().to_string()) }
-    }
-
-    pub fn cut(&self, columns: usize) -> String {
-        cut(&self.whole, columns)
-    }
-
-    /// The name cut to a width, all of it in the title if it is longer.
-    pub fn html(&self, columns: usize) -> String {
-        let short = self.cut(columns);
-        let title =
-            if short == self.whole { String::new() } else { format!(" title=\"{}\"", escaped(&self.whole)) };
-        format!("<bdi class=\"key\"{title}>{}</bdi>", escaped(&short))
-    }
+/// A key cut to a width, all of it in the title if it is longer.
+pub fn key_html<K: Key>(key: &K, columns: usize) -> String {
+    let whole = key_text(key);
+    let short = cut(&whole, columns);
+    let title = if short == whole { String::new() } else { format!(" title=\"{}\"", escaped(&whole)) };
+    format!("<bdi class=\"key\"{title}>{}</bdi>", escaped(&short))
 }

@@ -4,9 +4,9 @@ use frostpane::numbers::grouped;
 use frostpane::{Key, Norm, Release, Unit};
 
 use super::escape::escaped;
-use super::period::{events_and_period, up_to};
 use crate::layout::WindowLabel;
 use crate::numbers::percent;
+use crate::titles::{events_and_period, up_to};
 use crate::unit::{UnitWords, bounded, meaning, things};
 
 pub fn subtitle<K: Key>(releases: &[Release<K>], windows: &[WindowLabel]) -> String {

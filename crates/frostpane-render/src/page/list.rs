@@ -4,13 +4,13 @@ use frostpane::numbers::grouped;
 use frostpane::{Heavy, Key, Release};
 
 use super::bar::Bar;
-use super::escape::{KeyName, escaped};
-use super::period::events_and_period;
+use super::escape::{escaped, key_html};
 use super::trend::Trend;
 use crate::holds::{holds, why_empty};
 use crate::layout::WindowLabel;
 use crate::statements::sure;
 use crate::table::interval;
+use crate::titles::events_and_period;
 
 /// The most rows that are not folded away.
 const ROWS: usize = 100;
@@ -113,7 +113,7 @@ fn table<K: Key>(heavy: &[Heavy<K>], first_rank: usize, most: u64, caption: &str
              <td role=\"cell\" class=\"count\">{}</td><td role=\"cell\" class=\"interval\">{}</td>\
              <td class=\"bar\" aria-hidden=\"true\">{}</td></tr>\n",
             first_rank + index,
-            KeyName::of(&heavy.key).html(KEY_COLUMNS),
+            key_html(&heavy.key, KEY_COLUMNS),
             grouped(heavy.count),
             interval(heavy),
             bar(heavy, most)

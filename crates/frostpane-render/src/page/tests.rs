@@ -104,6 +104,13 @@ fn release_of(heavy: &[(&str, u64)]) -> Release<Bytes> {
 }
 
 #[test]
+fn placeholders_are_filled_once() {
+    let mut out = Vec::new();
+    fill(&mut out, "a {{x}} b {{y}} c", |name| format!("[{name} {{{{x}}}}]")).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "a [x {{x}}] b [y {{x}}] c");
+}
+
+#[test]
 fn keys_stay_text() {
     let heavy: Vec<(&str, u64)> = HOSTILE.iter().zip(100..).map(|(key, count)| (*key, count)).collect();
     let page = page(&[release_of(&heavy)]);

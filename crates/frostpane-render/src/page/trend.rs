@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use frostpane::numbers::grouped;
 use frostpane::{Edge, Key, Release};
-use jiff::Timestamp;
 
 /// The lowest rank with which a key has a line.
 pub const TOP: usize = 10;
@@ -79,11 +78,9 @@ fn labels(ends: &[Edge]) -> Vec<String> {
 fn label(end: Edge, length: usize) -> String {
     match end {
         Edge::Event(number) => format!("event {}", grouped(number)),
-        Edge::Instant(at) => moment(at, length),
+        Edge::Instant(at) => {
+            let text = at.to_string();
+            text.get(..length).unwrap_or(&text).replace('T', " ")
+        }
     }
-}
-
-fn moment(at: Timestamp, length: usize) -> String {
-    let text = at.to_string();
-    text.get(..length).unwrap_or(&text).replace('T', " ")
 }

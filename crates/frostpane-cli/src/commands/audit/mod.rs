@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use clap::ValueEnum;
-use frostpane_audit::check::Claimant;
 use frostpane_audit::{Audit, Check, Deployment, Finding, KeyDomain, Mutant};
 
 use crate::failure::{Failure, Result};
@@ -146,7 +145,7 @@ fn wanted(args: &AuditArgs) -> Result<Vec<Check>> {
     let wanted: Vec<Check> = all
         .into_iter()
         .filter(|check| args.checks.is_empty() || args.checks.iter().any(|name| name == check.name))
-        .filter(|check| check.whose == Claimant::Frostpane || !frostpane_only)
+        .filter(|check| !(check.is_published && frostpane_only))
         .filter_map(|check| {
             let setting = check.setting.with(&deployment)?;
             Some(Check { setting, ..check })

@@ -5,7 +5,9 @@ use std::collections::hash_map::Entry;
 use std::time::Instant;
 
 use frostpane::{Event, HeavyHitters, Norm, Spec};
-use frostpane_paper::{Composition, ConstantChange, L1, L2, NoiseScale, OsEntropy, PublishedAnswer};
+use frostpane_paper::l1::L1Constants;
+use frostpane_paper::l2::L2Constants;
+use frostpane_paper::{ConstantChange, L1, L2, NoiseScale, OsEntropy, PublishedAnswer};
 use serde::Serialize;
 
 use super::score::{Score, TrueCounts};
@@ -100,25 +102,26 @@ impl Contest {
         let changes = match norm {
             Norm::L1 => {
                 tell("the published L1 algorithm");
-                let mut algorithm = L1::scaled(alpha, epsilon, length, memory)?;
+                let mut algorithm = L1::new(L1Constants::scaled(alpha, epsilon, length, memory)?);
                 let rate = feed(stream, |key| algorithm.update(key));
                 for (noise, private) in [(NoiseScale::Printed, L1_PRINTED), (NoiseScale::Proof, L1_PROOF)] {
                     algorithm = algorithm.with_noise(noise);
                     let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
                     contenders.push(published(noise, algorithm.bytes(), rate, answers, &truth, private));
                 }
-                algorithm.changes()
+                algorithm.constants().changes()
             }
             Norm::L2 => {
                 tell("the published L2 algorithm");
-                let mut algorithm = L2::scaled(alpha, epsilon, length, memory, Composition::Basic)?;
+                let constants = L2Constants::scaled(alpha, epsilon, length, memory)?;
+                let mut algorithm = L2::new(constants, 0);
                 let rate = feed(stream, |key| algorithm.update(key));
                 for (noise, private) in [(NoiseScale::Printed, L2_PRINTED), (NoiseScale::Proof, L2_PROOF)] {
                     algorithm = algorithm.with_noise(noise);
                     let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
                     contenders.push(published(noise, algorithm.bytes(), rate, answers, &truth, private));
                 }
-                algorithm.changes()
+                algorithm.constants().changes()
             }
         };
         Ok(Self {
