@@ -44,7 +44,6 @@ impl ListCounter {
         buckets.for_each(|bucket| table.count(bucket, known, times, &mut visit));
     }
 
-    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.frequent.bytes() + self.buckets.bytes() + self.table.bytes()
     }
