@@ -17,7 +17,7 @@ impl<K: Key> Timeline<K> {
         if let Some(levels) = &mut self.state.levels {
             levels.add(&block.pane, &pane)?;
         }
-        self.state.closed.push_back(PlacedPane { start: block.start, end: block.end, level: 0, pane });
+        self.state.closed.push_back(PlacedPane::new(block.start, block.end, pane));
         block.pane.clear();
         self.spares.push(block.pane);
         // The pane is there already: a failure costs its end the level, and nothing else.
@@ -37,12 +37,7 @@ impl<K: Key> Timeline<K> {
             self.spares.push(open);
             pane
         });
-        self.closing.push_back(PlacedPane {
-            start: block.start,
-            end: block.end,
-            level: 0,
-            pane: PendingPane { events, pane },
-        });
+        self.closing.push_back(PlacedPane::new(block.start, block.end, PendingPane { events, pane }));
         while let Some((number, pane, open)) = self.workers.as_ref().and_then(Workers::done) {
             self.take_back(number, pane, open);
         }
@@ -62,12 +57,8 @@ impl<K: Key> Timeline<K> {
         self.closing[(number - self.handed_back) as usize].pane.pane = Some(pane);
         while let Some(block) = self.closing.pop_front_if(|block| block.pane.pane.is_some()) {
             self.handed_back += 1;
-            self.state.closed.extend(block.pane.pane.map(|pane| PlacedPane {
-                start: block.start,
-                end: block.end,
-                level: block.level,
-                pane,
-            }));
+            let pane = block.pane.pane.map(|pane| PlacedPane::new(block.start, block.end, pane));
+            self.state.closed.extend(pane);
         }
     }
 }
