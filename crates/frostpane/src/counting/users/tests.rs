@@ -1,12 +1,13 @@
 //! All short streams of three users, three keys and two epochs, and all their neighbours: what is counted is bounded, and follows
 //! from each user alone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Cursor};
 use std::time::Duration;
 
 use super::spill::File;
 use super::*;
+use crate::counting::Tally;
 use crate::fault::Fault;
 use crate::key::Keys;
 use crate::pane::{Pane, PaneShape, Parameters};
@@ -315,12 +316,12 @@ fn counts_of_crowd(
     }
     let pane_of = |period| calendar.pane_of(period) as usize;
     let (closed, tally) = bounder.close(panes as usize, pane_of, made_with())?;
-    let sorted = closed.iter().map(|pane: &Pane<u64>| {
-        let mut counts: Vec<_> = pane.counts().iter().collect();
-        counts.sort_unstable();
-        format!("{counts:?} {tally:?}")
-    });
-    Ok(sorted.collect())
+    Ok(closed.iter().map(|pane| told(pane, tally)).collect())
+}
+
+/// A pane, its counts sorted, and what became of events.
+fn told(pane: &Pane<u64>, tally: Tally) -> String {
+    format!("{:?} {tally:?}", pane.counts().iter().collect::<BTreeMap<_, _>>())
 }
 
 /// Ten times to disk and back, user by user.
@@ -356,9 +357,7 @@ fn live_counts_of_crowd(
         }
         runs += live.runs().len();
         let pane = live.close(number, made_with()).unwrap();
-        let mut counts: Vec<_> = pane.counts().iter().collect();
-        counts.sort_unstable();
-        closed.push(format!("{counts:?} {:?}", live.filter.tally));
+        closed.push(told(&pane, live.filter.tally));
     }
     assert_eq!((live.bytes(), live.runs().len()), (0, 0), "nobody is remembered");
     (closed, runs)
