@@ -128,14 +128,6 @@ impl<K: Key> Counter<K> {
         }
     }
 
-    /// Whom a release of a window charges where accounts are kept in memory: events by their positions, and only panes there are.
-    pub fn accounts_of_window(&self, length: i64) -> Result<WindowNumbers> {
-        match self {
-            Self::Events(intake) => Ok(intake.timeline.positions_of_window(length)),
-            _ => self.numbers_of_window(length),
-        }
-    }
-
     /// Whom a release of a window charges where accounts are kept on disk: by the numbers of panes, with events or without.
     pub fn numbers_of_window(&self, length: i64) -> Result<WindowNumbers> {
         match self {

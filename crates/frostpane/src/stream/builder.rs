@@ -330,7 +330,7 @@ impl<K: Key> Builder<K> {
             self.fault,
         );
         let continual = Continual::new(request, setup, &self.footprint())?;
-        Ok(History::new(bounder, continual, calendar, panes))
+        Ok(History { bounder, continual, calendar, panes })
     }
 
     fn seed(&self) -> Result<u64> {

@@ -13,7 +13,6 @@ mod stored;
 mod tests;
 mod window;
 mod window_sums;
-mod workers;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -29,11 +28,11 @@ use crate::noise::OsEntropy;
 use crate::pane::{Closer, OpenNorm, OpenPane, Pane, PaneShape};
 use crate::spec::window::Grid;
 use block::{PendingPane, PlacedPane};
+use closing::Workers;
 use fixed::FixedPanes;
 use levels::LevelSketches;
 use schedule::Schedule;
 pub(crate) use window_sums::WindowSums;
-use workers::Workers;
 
 pub struct Timeline<K> {
     state: State<K>,

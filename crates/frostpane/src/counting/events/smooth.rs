@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::codec::{Reader, Writer, check, damaged};
+use crate::codec::{Reader, Writer, check};
 use crate::counting::events::levels::LevelSketches;
 use crate::counting::events::schedule::Outline;
 use crate::error::Result;
@@ -99,18 +99,13 @@ impl Smooth {
     }
 
     pub(super) fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
-        let mut level = 0..;
-        let histogram = self.histogram;
-        let questions: Vec<Option<AboveThreshold>> = from.each(|from| {
-            let level = level.next().filter(|level| *level < histogram.levels);
-            let level = level.ok_or_else(|| damaged("there are more levels"))?;
-            let load = |from: &mut Reader<'_>| {
-                AboveThreshold::load(from, histogram.sensitivity(level), histogram.epsilon)
-            };
-            from.maybe(load)
-        })?;
-        check(questions.len() == self.questions.len(), "there are fewer levels")?;
-        self.questions = questions;
+        let (histogram, levels) = (self.histogram, from.length()?);
+        check(levels <= histogram.levels, "there are more levels")?;
+        check(levels == histogram.levels, "there are fewer levels")?;
+        for (level, question) in self.questions.iter_mut().enumerate() {
+            let sensitivity = histogram.sensitivity(level);
+            *question = from.maybe(|from| AboveThreshold::load(from, sensitivity, histogram.epsilon))?;
+        }
         Ok(())
     }
 }
