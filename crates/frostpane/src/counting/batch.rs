@@ -3,8 +3,7 @@
 use std::marker::PhantomData;
 
 use super::event::{Event, check_time};
-use crate::codec::{Reader, damaged};
-use crate::codec::{pack_number, unpack_number};
+use crate::codec::{Reader, damaged, pack_number, unpack_number};
 use crate::error::Result;
 use crate::key::Key;
 

@@ -346,16 +346,8 @@ impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
         self.open.unwrap_or(0)
     }
 
-    fn begins(&self, number: i64) -> i64 {
-        let offset = self.users.as_ref().map_or(0, |users| users.calendar.offset());
-        number.saturating_mul(self.grid.slide).saturating_add(offset)
-    }
-
-    fn number_at(&self, moment: i64) -> i64 {
-        match &self.users {
-            Some(users) => users.calendar.pane_at(moment),
-            None => moment.div_euclid(self.grid.slide),
-        }
+    fn offset(&self) -> i64 {
+        self.users.as_ref().map_or(0, |users| users.calendar.offset())
     }
 
     fn ends_by(&self, now: i64) -> bool {

@@ -29,10 +29,10 @@ pub(crate) trait PaneCounter<K: Key> {
     /// By count: how many events have come.
     fn events(&self) -> i64;
     fn slide(&self) -> i64;
+    /// Start of the pane, or epoch, with the number 0.
+    fn offset(&self) -> i64;
     /// The pane, or epoch, that goes on.
     fn open(&self) -> i64;
-    fn begins(&self, number: i64) -> i64;
-    fn number_at(&self, moment: i64) -> i64;
     /// Returns true if a tick at this moment would end a pane, or begin the first.
     fn ends_by(&self, now: i64) -> bool;
     /// The oldest number that a pane has, where panes are merged as they age.
@@ -46,6 +46,14 @@ pub(crate) trait PaneCounter<K: Key> {
     /// Users of periods that have not ended, where users are protected.
     fn live(&self) -> Option<&StreamingBounder<K>>;
     fn live_mut(&mut self) -> Option<&mut StreamingBounder<K>>;
+
+    fn begins(&self, number: i64) -> i64 {
+        number.saturating_mul(self.slide()).saturating_add(self.offset())
+    }
+
+    fn number_at(&self, moment: i64) -> i64 {
+        moment.saturating_sub(self.offset()).div_euclid(self.slide())
+    }
 
     fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
         pane.clone()
@@ -118,14 +126,6 @@ impl<K: Key> Counter<K> {
                 window.seal()
             }
             Self::Users(_) => Ok(()),
-        }
-    }
-
-    /// Whom a release of a window charges where accounts are kept in memory: events by their positions, and only panes there are.
-    pub fn accounts_of_window(&self, length: i64) -> Result<WindowNumbers> {
-        match self {
-            Self::Events(intake) => Ok(intake.timeline.positions_of_window(length)),
-            _ => self.numbers_of_window(length),
         }
     }
 
@@ -317,17 +317,10 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
         }
     }
 
-    fn begins(&self, number: i64) -> i64 {
+    fn offset(&self) -> i64 {
         match self {
-            Self::Users(panes) => panes.calendar.start_of(number),
-            _ => number.saturating_mul(self.slide()),
-        }
-    }
-
-    fn number_at(&self, moment: i64) -> i64 {
-        match self {
-            Self::Users(panes) => panes.calendar.period_at(moment),
-            _ => moment.div_euclid(self.slide()),
+            Self::Users(panes) => panes.calendar.offset(),
+            _ => 0,
         }
     }
 

@@ -4,8 +4,7 @@ use std::str::Utf8Chunk;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::footprint::Footprint;
-use super::{Bytes, Key, LONGEST_KEY};
+use super::{Bytes, Footprint, Key, LONGEST_KEY};
 use crate::codec::{pack_number, unpack_number};
 
 /// Block header and block sizes of the C library's allocator on 64 bits.

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::footprint::Footprint;
 use super::mix::{mix, unmix};
-use super::{Key, Keys};
+use super::{Footprint, Key, Keys};
 
 impl Key for u64 {
     type Ref<'a> = u64;

@@ -1,7 +1,6 @@
 //! Keys of events: bytes or 64-bit integers.
 
 mod bytes;
-mod footprint;
 mod integer;
 pub(crate) mod mix;
 mod universe;
@@ -11,7 +10,6 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-pub use footprint::Footprint;
 pub use universe::{Keys, Universe};
 
 /// A key made of bytes.
@@ -126,8 +124,32 @@ pub trait Key: Sealed + Clone + Ord + Debug + Send + Sync + 'static {
     fn footprint(bytes: u64) -> Footprint;
 }
 
+/// Memory use of one key, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// In a table of the open pane, beside its slot.
+    pub held: u64,
+    /// True if the key can be kept in a sorted list instead.
+    pub listed: bool,
+    /// In a closed pane.
+    pub packed: u64,
+    /// As a reference while a release is made.
+    pub reference: u64,
+    /// As an owned key, beside its reference: its allocated block.
+    pub block: u64,
+}
+
+impl Footprint {
+    /// In a release, with its count and interval.
+    pub(crate) fn in_list(&self) -> u64 {
+        self.block.saturating_add(self.reference + 3 * size_of::<u64>() as u64)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn shown(key: &[u8]) -> String {
@@ -135,10 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn text_is_shown_as_it_is_and_other_bytes_are_escaped() {
+    fn text_is_shown_as_it_is_and_other_bytes_are_escaped_so_that_no_two_keys_are_shown_alike() {
         assert_eq!(shown("höhe\\tiefe".as_bytes()), "höhe\\tiefe");
         assert_eq!(shown(b"a\xff\\b"), "a\\xff\\\\b");
         assert_eq!(shown(b""), "");
+        let keys: [&[u8]; 6] = [b"a\xff", b"a\\xff", b"a\\\\xff", b"a\\\\", b"a\\", b"a\\\xff"];
+        assert_eq!(BTreeSet::from(keys.map(shown)).len(), keys.len());
+        assert_eq!([0, 5, u64::MAX].map(|key| key.shown()), [0, 5, u64::MAX]);
     }
 
     #[test]
@@ -192,16 +217,6 @@ mod tests {
     }
 
     #[test]
-    fn different_keys_are_shown_differently() {
-        assert_eq!([0, 5, u64::MAX].map(|key| key.shown()), [0, 5, u64::MAX]);
-        let keys: [&[u8]; 6] = [b"a\xff", b"a\\xff", b"a\\\\xff", b"a\\\\", b"a\\", b"a\\\xff"];
-        let mut all: Vec<String> = keys.map(shown).to_vec();
-        all.sort();
-        all.dedup();
-        assert_eq!(all.len(), keys.len());
-    }
-
-    #[test]
     fn what_is_no_whole_key_is_none() {
         let mut packed = Vec::new();
         Bytes::pack(b"snow", &mut packed);
@@ -218,11 +233,9 @@ mod tests {
     #[test]
     fn a_hash_follows_from_all_of_the_key_and_from_the_seed() {
         let keys: [&[u8]; 5] = [b"", b"fig", b"fih", b"gig", b"figs"];
-        let mut hashes: Vec<u64> =
+        let mut hashes: BTreeSet<u64> =
             [1, 2].iter().flat_map(|seed| keys.map(|key| Bytes::hash(key, *seed))).collect();
         hashes.extend([1, 2].iter().flat_map(|seed| [0, 1].map(|key| u64::hash(key, *seed << 8))));
-        hashes.sort_unstable();
-        hashes.dedup();
         assert_eq!(hashes.len(), 2 * 5 + 2 * 2);
         assert_eq!(Bytes::hash(b"fig", 1), Bytes::hash(b"fig", 1));
         let fig = Bytes::owned(b"fig");

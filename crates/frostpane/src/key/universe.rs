@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 
-use crate::codec::damaged;
-use crate::codec::{pack_number, unpack_number};
+use crate::codec::{damaged, pack_number, unpack_number};
 use crate::error::{Error, Result};
 use crate::key::{Key, LONGEST_KEY};
 

@@ -4,7 +4,6 @@ mod closed;
 pub(crate) mod list_count;
 pub(crate) mod norm_bound;
 mod open;
-mod open_norm;
 pub(crate) mod packed;
 mod partial;
 mod shape;
@@ -15,8 +14,7 @@ mod tests;
 
 pub use closed::Pane;
 pub(crate) use closed::add_up;
-pub use open::{Closer, OpenPane};
-pub use open_norm::OpenNorm;
+pub use open::{Closer, OpenNorm, OpenPane};
 pub use packed::PackedCounts;
 pub use partial::PartialPane;
 pub(crate) use shape::LONGEST_LIST;

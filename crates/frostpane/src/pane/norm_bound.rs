@@ -21,7 +21,6 @@ impl Default for NormBound {
 }
 
 impl NormBound {
-    /// Memory in bytes.
     pub const BYTES: u64 = (SUMS * size_of::<u32>()) as u64;
 
     /// An upper bound on the norm of a list, rounded down. The list has fewer than `2^32` words and has
@@ -36,7 +35,6 @@ impl NormBound {
         self.squares.isqrt()
     }
 
-    /// Starts a new list.
     pub fn clear(&mut self) {
         self.sums.fill(0);
         self.squares = 0;

@@ -7,6 +7,7 @@ use super::packed::{PackedCounts, Packer};
 use super::shape::{LONGEST_LIST, PaneShape};
 use crate::fault::Mutant;
 use crate::key::Key;
+use crate::mechanism::{Bounded, Secret};
 use crate::sketch::{CountSketch, MisraGries};
 
 /// Events looked up before the first of them is counted.
@@ -200,13 +201,6 @@ impl<K: Key> OpenPane<K> {
         let counted = self.counted.take().filter(|pane| pane.events() == self.events);
         counted.unwrap_or_else(|| self.close_with(closer))
     }
-}
-
-impl<K: Key> OpenPane<K> {
-    /// The amount cut from every count: `cut`, unless the fault replaces it.
-    fn cut_off(&self, cut: u64, decrements: u64) -> u64 {
-        if self.shape.fault.is(Mutant::DataDependentCut) { decrements } else { cut }
-    }
 
     fn pane(&self, counts: PackedCounts<K>, sketch: Option<CountSketch>) -> Pane<K> {
         Pane::new(self.shape.parameters(), self.events, counts, sketch)
@@ -214,7 +208,7 @@ impl<K: Key> OpenPane<K> {
 
     fn close_counters(&self, cut: u64, closer: &mut Closer<K>) -> Pane<K> {
         let raise = self.counts.decrements();
-        let cut_off = self.cut_off(cut, raise);
+        let cut_off = if self.shape.fault.is(Mutant::DataDependentCut) { raise } else { cut };
         for (key, counter) in self.counts.iter() {
             if counter + raise > cut_off {
                 closer.packer.push(key, counter + raise - cut_off);
@@ -228,7 +222,7 @@ impl<K: Key> OpenPane<K> {
     }
 
     /// Closes a list and visits all words that occur more than `times` times, which must be at most the cut.
-    pub(super) fn close_list(
+    fn close_list(
         &self,
         list: &[u64],
         closer: &mut Closer<K>,
@@ -253,5 +247,35 @@ impl<K: Key> OpenPane<K> {
             }
         });
         self.pane(packer.finish(), sketch)
+    }
+}
+
+/// The norm of the events of a block so far, for a private mechanism. Exact while there are no more
+/// events than counters; it then moves by at most 1 between neighbours.
+pub struct OpenNorm<'a, K> {
+    pub block: &'a mut OpenPane<K>,
+    pub closer: &'a mut Closer<K>,
+}
+
+impl<K: Key> Bounded for OpenNorm<'_, K> {
+    fn at_most(&mut self) -> Secret<u64> {
+        Secret::new(match &self.block.list {
+            Some(list) => self.block.bound.get_or_insert_default().of(list),
+            None => self.block.counts.norm(),
+        })
+    }
+
+    fn exactly(&mut self) -> Secret<u64> {
+        let Self { block, closer } = self;
+        let Some(list) = &block.list else {
+            return Secret::new(block.counts.norm());
+        };
+        block.counted = None;
+        let mut squares = 0_u64;
+        block.counted = Some(block.close_list(list, closer, 0, |found| {
+            let more = found.iter().map(|(_, count)| count * count);
+            squares = more.fold(squares, u64::saturating_add);
+        }));
+        Secret::new(squares.isqrt())
     }
 }

@@ -8,34 +8,23 @@ use crate::key::Key;
 /// Keys with their counts in one block of memory: a key of 16 bytes takes about 19.
 #[derive(Clone, Debug)]
 pub struct PackedCounts<K> {
-    bytes: Box<[u8]>,
-    entries: usize,
-    keys: PhantomData<K>,
+    pub(super) bytes: Box<[u8]>,
+    pub(super) entries: usize,
+    pub(super) keys: PhantomData<K>,
 }
 
 impl<K: Key> PackedCounts<K> {
-    /// Number of keys.
     pub fn len(&self) -> usize {
         self.entries
     }
 
-    /// Returns true if there are no keys.
     #[cfg(any(test, feature = "internals"))]
     pub fn is_empty(&self) -> bool {
         self.entries == 0
     }
 
-    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.len() as u64
-    }
-
-    pub(super) fn packed(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    pub(super) fn from_packed(bytes: Box<[u8]>, entries: usize) -> Self {
-        Self { bytes, entries, keys: PhantomData }
     }
 
     /// The keys and their counts, in no order.
@@ -47,7 +36,6 @@ impl<K: Key> PackedCounts<K> {
         })
     }
 
-    /// Packs keys with their counts.
     pub fn collect<'a>(counts: impl Iterator<Item = (K::Ref<'a>, u64)>) -> Self {
         let mut packed = Packer::default();
         counts.for_each(|(key, count)| packed.push(key, count));
@@ -70,7 +58,6 @@ impl<K> Default for Packer<K> {
 }
 
 impl<K: Key> Packer<K> {
-    /// Adds a key.
     #[inline]
     pub fn push(&mut self, key: K::Ref<'_>, count: u64) {
         K::pack(key, &mut self.bytes);
@@ -87,12 +74,10 @@ impl<K: Key> Packer<K> {
         counts
     }
 
-    /// Number of keys so far.
     pub fn len(&self) -> usize {
         self.entries
     }
 
-    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.capacity() as u64
     }

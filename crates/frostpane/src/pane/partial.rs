@@ -3,7 +3,7 @@
 use super::closed::Pane;
 use super::packed::{PackedCounts, Packer};
 use super::shape::Parameters;
-use crate::codec::{Reader, Writer, damaged};
+use crate::codec::{Reader, Writer, check};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Key, Keys};
 use crate::sketch::CountSketch;
@@ -83,11 +83,8 @@ impl<K: Key> PartialPane<K> {
         let (counts, sum) = PackedCounts::load(&mut from)?;
         let sketch = from.maybe(|from| super::stored::load_sketch(from, made_with, events))?;
         from.finish()?;
-        if sum <= events {
-            Ok((events, counts, sketch))
-        } else {
-            Err(damaged("a share of a pane counts more than it has"))
-        }
+        check(sum <= events, "a share of a pane counts more than it has")?;
+        Ok((events, counts, sketch))
     }
 
     /// The pane of all its parts, with sorted keys: the same however its keys were distributed.
@@ -137,24 +134,9 @@ fn kept<'a, K: Key>(counts: impl Iterator<Item = (K::Ref<'a>, u64)>, cut: u64) -
 mod tests {
     use super::*;
     use crate::key::Bytes;
+    use crate::pane::tests::sorted;
     use crate::pane::{OpenPane, PaneShape};
     use crate::sketch::count_sketch::Dimensions;
-
-    fn saved<K: Key>(pane: &Pane<K>) -> Vec<u8> {
-        let mut to = Writer::default();
-        pane.save(&mut to);
-        to.finish()
-    }
-
-    type Sorted = (u64, u64, Vec<(Vec<u8>, u64)>, Option<CountSketch>);
-
-    /// The pane of a block that was counted in one place, with sorted keys.
-    fn sorted(pane: &Pane<Bytes>) -> Sorted {
-        let counts = pane.counts().iter().map(|(key, count)| (key.to_vec(), count));
-        let mut counts: Vec<_> = counts.collect();
-        counts.sort();
-        (pane.events(), pane.cut(), counts, pane.sketch().cloned())
-    }
 
     /// Without a cut and with a deep one, however keys are distributed: the pane of a block counted in
     /// one place.
@@ -185,7 +167,7 @@ mod tests {
                 let all = shares.iter().map(Vec::as_slice);
                 let pane = PartialPane::<Bytes>::close(shape.parameters(), false, all).unwrap();
                 assert_eq!(sorted(&pane), expected, "{entries} entries, {spread} shares");
-                bytes.push(saved(&pane));
+                bytes.push(Writer::written(|to| pane.save(to)));
             }
             assert!(bytes.iter().all(|other| *other == bytes[0]));
         }

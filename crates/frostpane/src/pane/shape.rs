@@ -53,12 +53,10 @@ impl Parameters {
         events / (self.entries() + 1)
     }
 
-    /// An empty sketch, if there is one.
     pub(crate) fn empty_sketch(&self) -> Option<CountSketch> {
         self.sketch().map(|dimensions| CountSketch::new(dimensions, self.seed))
     }
 
-    /// A sketch of exact counts, if there is one.
     pub(crate) fn sketch_of<'a, K: Key>(
         &self,
         counts: impl Iterator<Item = (K::Ref<'a>, u64)>,

@@ -1,11 +1,12 @@
 //! Encoding of panes, closed and open.
 
+use std::marker::PhantomData;
+
 use super::closed::Pane;
 use super::open::OpenPane;
 use super::packed::PackedCounts;
 use super::shape::{PaneShape, Parameters};
-use crate::codec::unpack_number;
-use crate::codec::{Reader, Writer, damaged};
+use crate::codec::{Reader, Writer, check, damaged, unpack_number};
 use crate::error::Result;
 use crate::key::Key;
 use crate::sketch::CountSketch;
@@ -15,7 +16,7 @@ const WORD: usize = size_of::<u64>();
 impl<K: Key> PackedCounts<K> {
     pub(super) fn save(&self, to: &mut Writer) {
         to.number(self.len() as u64);
-        to.bytes(self.packed());
+        to.bytes(&self.bytes);
     }
 
     /// Returns the counts and their sum.
@@ -31,10 +32,8 @@ impl<K: Key> PackedCounts<K> {
             }
             .ok_or_else(|| damaged("a count cannot be read"))?;
         }
-        match rest {
-            [] => Ok((Self::from_packed(bytes.into(), entries as usize), sum)),
-            _ => Err(damaged("counts follow the last")),
-        }
+        check(rest.is_empty(), "counts follow the last")?;
+        Ok((Self { bytes: bytes.into(), entries: entries as usize, keys: PhantomData }, sum))
     }
 }
 
@@ -52,9 +51,8 @@ impl<K: Key> Pane<K> {
     pub(crate) fn load(from: &mut Reader<'_>, made_with: Parameters) -> Result<Self> {
         let [events, cut, mass] = [from.count_of_pane()?, from.count()?, from.count()?];
         let (counts, sum) = PackedCounts::load(from)?;
-        if cut > events || mass > events || sum > mass {
-            return Err(damaged("the numbers of a pane contradict each other"));
-        }
+        let fit = cut <= events && mass <= events && sum <= mass;
+        check(fit, "the numbers of a pane contradict each other")?;
         let sketch = from.maybe(|from| load_sketch(from, made_with, events))?;
         Ok(Self { made_with, events, cut, mass, counts, sketch })
     }
@@ -83,23 +81,17 @@ impl<K: Key> OpenPane<K> {
     pub(crate) fn load(from: &mut Reader<'_>, shape: PaneShape) -> Result<Self> {
         let mut open = Self::new(shape);
         open.events = from.count_of_pane()?;
-        if from.flag()? != open.list.is_some() {
-            return Err(damaged("an open pane is of another kind"));
-        }
+        check(from.flag()? == open.list.is_some(), "an open pane is of another kind")?;
         if let Some(list) = &mut open.list {
             *list = from.each(|from| from.array::<WORD>().map(u64::from_le_bytes))?;
-            return if list.len() as u64 <= open.events {
-                Ok(open)
-            } else {
-                Err(damaged("an open pane has more keys than events"))
-            };
+            check(list.len() as u64 <= open.events, "an open pane has more keys than events")?;
+            return Ok(open);
         }
         let decrements = from.count()?;
         let (counts, sum) = PackedCounts::<K>::load(from)?;
         let counted = sum.checked_add(decrements);
-        if counted.is_none_or(|counted| counted > open.events) || counts.len() > shape.capacity {
-            return Err(damaged("an open pane counts more than it has"));
-        }
+        let fits = counted.is_some_and(|counted| counted <= open.events) && counts.len() <= shape.capacity;
+        check(fits, "an open pane counts more than it has")?;
         open.counts.restore(counts.iter(), decrements);
         open.sketch = from.maybe(|from| load_sketch(from, shape.parameters(), open.events))?;
         Ok(open)
@@ -111,6 +103,7 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
     use crate::key::Bytes;
+    use crate::pane::tests::sorted;
     use crate::sketch::count_sketch::Dimensions;
 
     fn shapes() -> impl Iterator<Item = PaneShape> {
@@ -121,20 +114,9 @@ mod tests {
         })
     }
 
-    fn saved<K: Key>(pane: &Pane<K>) -> Vec<u8> {
-        let mut to = Writer::default();
-        pane.save(&mut to);
-        to.finish()
-    }
-
     fn again<K: Key>(open: &OpenPane<K>, shape: PaneShape) -> OpenPane<K> {
-        let mut to = Writer::default();
-        open.save(&mut to);
-        let bytes = to.finish();
-        let mut from = Reader::new(&bytes);
-        let open = OpenPane::load(&mut from, shape).unwrap();
-        from.finish().unwrap();
-        open
+        let bytes = Writer::written(|to| open.save(to));
+        Reader::read_all(&bytes, |from| OpenPane::load(from, shape)).unwrap()
     }
 
     /// Tables that hold all keys, full ones and lists: the block that is read closes to the same pane,
@@ -151,12 +133,7 @@ mod tests {
                     moved = again(&moved, shape);
                 }
             }
-            let sorted = |pane: Pane<u64>| {
-                let mut counts: Vec<(u64, u64)> = pane.counts().iter().collect();
-                counts.sort_unstable();
-                (pane.events(), pane.cut(), counts, pane.sketch().cloned())
-            };
-            assert_eq!(sorted(moved.close()), sorted(stayed.close()));
+            assert_eq!(sorted(&moved.close()), sorted(&stayed.close()));
         }
     }
 
@@ -165,12 +142,10 @@ mod tests {
         for shape in shapes() {
             let mut open = OpenPane::<Bytes>::new(shape);
             (0..900_u32).for_each(|event| open.update(Some(&(event % 97).to_be_bytes())));
+            let saved = |pane: &Pane<Bytes>| Writer::written(|to| pane.save(to));
             let bytes = saved(&open.close());
-            let read = |bytes: &[u8]| {
-                let mut from = Reader::new(bytes);
-                let pane = Pane::<Bytes>::load(&mut from, shape.parameters())?;
-                from.finish().map(|()| pane)
-            };
+            let read =
+                |bytes: &[u8]| Reader::read_all(bytes, |from| Pane::<Bytes>::load(from, shape.parameters()));
             assert_eq!(saved(&read(&bytes).unwrap()), bytes);
             for length in 0..bytes.len() {
                 assert_eq!(read(&bytes[..length]).unwrap_err().kind(), ErrorKind::State);

@@ -42,14 +42,12 @@ impl<K: Key> OpenPane<K> {
 }
 
 impl<K: Key> SuspendedPane<K> {
-    /// Closes the block, as if it had stayed open.
     pub fn close(self, shape: PaneShape, closer: &mut Closer<K>) -> Pane<K> {
         let mut open = OpenPane::new(shape);
         open.resume(self);
         open.close_with(closer)
     }
 
-    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         size_of::<Self>() as u64 + self.counts.bytes() + self.sketch.as_ref().map_or(0, CountSketch::bytes)
     }
@@ -59,6 +57,7 @@ impl<K: Key> SuspendedPane<K> {
 mod tests {
     use super::*;
     use crate::key::Bytes;
+    use crate::pane::tests::sorted;
     use crate::sketch::count_sketch::Dimensions;
 
     /// Tables that hold all keys, and full ones, where counters are decremented and events go to the sketch.
@@ -79,12 +78,6 @@ mod tests {
                     moved.resume(suspended);
                 }
             }
-            let sorted = |pane: &Pane<Bytes>| {
-                let mut counts: Vec<(Vec<u8>, u64)> =
-                    pane.counts().iter().map(|(key, count)| (key.to_vec(), count)).collect();
-                counts.sort();
-                (pane.events(), pane.cut(), counts, pane.sketch().cloned())
-            };
             let suspended = moved.clone().suspend(&mut closer).close(shape, &mut closer);
             assert_eq!(sorted(&moved.close()), sorted(&stayed.close()));
             assert_eq!(sorted(&suspended), sorted(&stayed.close()));

@@ -27,9 +27,7 @@ impl Listing {
         let absent_at_most = universe.map_or(0, |size| at_most(absent).min(size));
         Self { keys: at_most(absent + present).min(universe.unwrap_or(keys)), absent: absent_at_most }
     }
-}
 
-impl Listing {
     pub fn up_to(self, keys: u64) -> Self {
         Self { keys: self.keys.min(keys), absent: self.absent.min(keys) }
     }

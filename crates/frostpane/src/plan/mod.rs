@@ -113,9 +113,7 @@ impl Plan {
         }
         Ok(with(low))
     }
-}
 
-impl Plan {
     pub(crate) fn shape(&self, seed: u64) -> Result<PaneShape> {
         let block = self.layout.longest_block();
         // The blocks of a histogram are counted exactly, however many entries are kept.

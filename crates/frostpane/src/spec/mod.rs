@@ -1,10 +1,8 @@
 //! Specifications: everything that a release is asked to be.
 
-mod budget;
 mod choice;
 mod edge;
 mod keys;
-mod norm;
 mod policy;
 pub(crate) mod users;
 mod valid;
@@ -14,11 +12,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-pub use budget::Budget;
 pub use choice::{Choice, Reason};
 pub use edge::Edge;
 pub use keys::KeySpec;
-pub use norm::Norm;
 pub use policy::Policy;
 pub(crate) use valid::{ValidSpec, check_windows};
 pub use window::Window;
@@ -198,6 +194,33 @@ impl Spec {
     /// The longest window, with its slide and lateness.
     pub(crate) fn window(&self) -> Window {
         Window { length: self.longest(), slide: self.slide, lateness: self.lateness }
+    }
+}
+
+/// The norm that frequency is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Norm {
+    /// The number of events.
+    L1,
+    /// The Euclidean length of the vector of counts.
+    L2,
+}
+
+/// The largest total loss of a pane, or of a user's epoch, over all releases of a stored stream.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// The privacy loss.
+    pub epsilon: Epsilon,
+    /// The probability that the loss exceeds epsilon.
+    pub delta: Delta,
+}
+
+impl Budget {
+    /// Half of delta: the slack that lets many small releases be accounted by their rho.
+    pub(crate) fn slack(&self) -> Delta {
+        Delta::new(self.delta.as_f64() / 2.0)
     }
 }
 

@@ -3,11 +3,10 @@
 use std::ops::Deref;
 use std::time::Duration;
 
-use super::norm::Norm;
 use super::policy::Policy;
 use super::users::{check_norms, check_users};
 use super::window::{Grid, Window};
-use super::{Spec, VERSION};
+use super::{Norm, Spec, VERSION};
 use crate::error::{Error, Result};
 use crate::privacy::{Cost, Delta, Epsilon, Split, Unit};
 use crate::quantity::span::{Span, micros};
@@ -387,6 +386,8 @@ mod tests {
             let checked = ValidSpec::new(spec, Policy::Uniform, declared).unwrap();
             assert_eq!(checked.delta().as_f64(), delta);
             assert_eq!(checked.cost(3).delta(), 3.0 * delta);
+            let without = Spec { delta: Delta::ZERO, ..Spec::default() };
+            assert_eq!(ValidSpec::new(without, Policy::Uniform, declared).is_ok(), declared.is_some());
         }
     }
 
@@ -404,12 +405,6 @@ mod tests {
             let checked = checked(Spec::default(), policy).unwrap();
             assert_eq!(checked.cost(3).epsilon(), epsilon, "{policy:?}");
         }
-    }
-
-    #[test]
-    fn less_memory_is_less() {
-        let checked = checked(Spec::default(), Policy::Uniform).unwrap();
-        assert_eq!(checked.with_memory(5).memory.0, 5);
     }
 
     /// By count a 64th of the shortest window, but at least 64 events; by the clock the step below a
@@ -438,13 +433,6 @@ mod tests {
         let alone = checked(over(&[Span::Events(6_400_000)]), Policy::Uniform).unwrap();
         let usual = alone.window().grid(Policy::Uniform).unwrap().slide;
         assert_eq!((alone.window().slide, alone.grid().slide), (None, usual));
-    }
-
-    #[test]
-    fn open_keys_need_a_delta_and_declared_keys_do_not() {
-        let spec = || Spec { delta: Delta::ZERO, ..Spec::default() };
-        assert!(ValidSpec::new(spec(), Policy::Uniform, Some(9)).is_ok());
-        assert!(ValidSpec::new(spec(), Policy::Uniform, None).is_err());
     }
 
     /// The noise of a norm that moves by 316,228 with a three-millionth of a share has a scale that

@@ -147,7 +147,7 @@ impl Window {
 
     fn say(&self) -> fn(u64) -> String {
         match self.length {
-            Span::Events(_) => say_events,
+            Span::Events(_) => |events| format!("{events} events"),
             Span::Clock(_) => say_micros,
         }
     }
@@ -207,10 +207,6 @@ impl Grid {
         }
         Ok(Self { length: length as i64, slide: slide as i64, lateness: lateness as i64 })
     }
-}
-
-fn say_events(events: u64) -> String {
-    format!("{events} events")
 }
 
 fn say_micros(micros: u64) -> String {

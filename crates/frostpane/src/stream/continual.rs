@@ -1,13 +1,14 @@
 //! Continual release in memory.
 
-mod snapshot;
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::codec::{Reader, Writer};
 use crate::counting::continual::{ContinualCounter, CounterMemory};
+use crate::counting::events::intake::ReadPane;
 use crate::counting::{Event, PaneCounter, Tally};
 use crate::error::{Error, Result};
 use crate::fault::Mutant;
@@ -16,6 +17,7 @@ use crate::noise::{Entropy, OsEntropy};
 use crate::pane::{Pane, Parameters};
 use crate::release::continual::{ContinualReleaser, ContinualSetup, ReleaseIndex};
 use crate::release::noise_tree::nodes::NodeSecrets;
+use crate::release::noise_tree::stored::{Mark, SecretBytes};
 use crate::release::noise_tree::{NodeKey, Nodes, WindowNodes};
 use crate::release::window::edge;
 use crate::release::{Coverage, Release, Request};
@@ -53,7 +55,7 @@ pub struct Continual<K: Key> {
     pub(super) counter: ContinualCounter<K>,
     pub(super) releaser: ContinualReleaser<K>,
     nodes: Nodes,
-    source: EntropySource,
+    pub(super) source: EntropySource,
     /// Public numbers of events of the latest panes or windows, as far back as noise may matter: four times a window.
     events: VecDeque<u64>,
 }
@@ -307,6 +309,33 @@ impl<K: Key> Continual<K> {
             self.events.pop_front();
         }
         Ok(())
+    }
+
+    /// Writes everything but the closed panes and the secrets of nodes, of which the marks are written.
+    pub(crate) fn save(&mut self, to: &mut Writer) {
+        let (events, nodes) = (&self.events, &self.nodes);
+        self.counter.save(to, |to| {
+            to.each(events.iter(), |to, events| to.number(*events));
+            nodes.save(to);
+        });
+    }
+
+    pub(crate) fn load(
+        &mut self,
+        from: &mut Reader<'_>,
+        panes: &mut ReadPane<'_>,
+        secret: impl FnMut(&Mark) -> Option<SecretBytes>,
+    ) -> Result<()> {
+        let (events, nodes) = (&mut self.events, &mut self.nodes);
+        self.counter.load(from, panes, |from| {
+            *events = from.each(Reader::count_of_pane)?;
+            nodes.load(from, secret)?;
+            Ok([nodes.ended().cloned(), nodes.window().map(|nodes| nodes.panes)])
+        })
+    }
+
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &[u8; 32]> {
+        self.nodes.secrets()
     }
 }
 

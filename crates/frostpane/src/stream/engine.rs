@@ -3,6 +3,8 @@
 use super::one_shot::OneShot;
 use super::{Builder, Continual, Outcome};
 use crate::codec::{Reader, Writer};
+#[cfg(any(test, feature = "testing"))]
+use crate::counting::Counter;
 use crate::counting::events::intake::ReadPane;
 use crate::counting::{Batch, Event, PaneCounter, Tally};
 use crate::error::{Error, Result};
@@ -35,10 +37,14 @@ impl<K: Key> Engine<K> {
     }
 
     #[cfg(any(test, feature = "testing"))]
-    pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
+    pub fn draw_from(&mut self, source: fn() -> Box<dyn Entropy + Send>) {
         match self {
-            Self::OneShot(one_shot) => Self::OneShot(Box::new(one_shot.drawing_from(source()))),
-            Self::Continual(continual) => Self::Continual(Box::new(continual.drawing_from(source))),
+            Self::OneShot(one_shot) => {
+                if let Counter::Events(intake) = &mut one_shot.counter {
+                    intake.timeline.draw_from(source());
+                }
+            }
+            Self::Continual(continual) => continual.source = source,
         }
     }
 

@@ -169,7 +169,11 @@ impl<K: Key> HeavyHitters<K> {
         let spec = &request.spec;
         let length = spec.window().shorter(span.into(), &spec.grid())? as i64;
         counter.prepare_release(length)?;
-        let numbers = counter.accounts_of_window(length)?;
+        // In memory only panes that are there have accounts, by their positions.
+        let numbers = match counter.intake() {
+            Some(intake) => intake.timeline.positions_of_window(length),
+            None => counter.numbers_of_window(length)?,
+        };
         let grant = Quote { length, numbers }.charge(&mut self.ledger, &self.price);
         let grant = grant.map_err(|_| counter.spent(spec.releases()))?;
         self.ledger.retire(counter.oldest_account());

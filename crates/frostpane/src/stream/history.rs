@@ -34,22 +34,13 @@ use crate::noise::Entropy;
 /// # }
 /// ```
 pub struct History<K: Key> {
-    bounder: BatchBounder<K>,
-    continual: Continual<K>,
-    calendar: Calendar,
-    panes: Range<i64>,
+    pub(super) bounder: BatchBounder<K>,
+    pub(super) continual: Continual<K>,
+    pub(super) calendar: Calendar,
+    pub(super) panes: Range<i64>,
 }
 
 impl<K: Key> History<K> {
-    pub(super) fn new(
-        bounder: BatchBounder<K>,
-        continual: Continual<K>,
-        calendar: Calendar,
-        panes: Range<i64>,
-    ) -> Self {
-        Self { bounder, continual, calendar, panes }
-    }
-
     /// One event.
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
         match event.time {

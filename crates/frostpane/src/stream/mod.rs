@@ -4,7 +4,6 @@ mod builder;
 mod continual;
 mod engine;
 mod external_panes;
-mod forget;
 mod heavy_hitters;
 mod history;
 mod one_shot;
@@ -106,8 +105,9 @@ impl<K: Key> Stream<K> {
     /// privacy of releases is no better than the source.
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
-    pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
-        Self { engine: self.engine.drawing_from(source), ..self }
+    pub fn drawing_from(mut self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
+        self.engine.draw_from(source);
+        self
     }
 
     /// The specification, with all choices made.
@@ -169,7 +169,7 @@ impl<K: Key> Stream<K> {
     pub fn replay(&mut self, batch: &Batch<K>, present: i64) -> Result<()> {
         // It had room then.
         let limit = |engine: &mut Engine<K>, limited| {
-            engine.counter_mut().live_mut().into_iter().for_each(|live| live.limit_memory(limited));
+            engine.counter_mut().live_mut().into_iter().for_each(|live| live.is_limited = limited);
         };
         limit(&mut self.engine, false);
         let outcome = self.ingest(batch, present);
@@ -306,6 +306,25 @@ impl<K: Key> Stream<K> {
             **continual = self.builder.clone().seeded(self.seed).continual()?;
             continual.begin_after(until, lists)?;
         }
+        Ok(())
+    }
+
+    /// Forgets the closed panes that lie within a range of positions. Their accounts stay as they are: later releases are without them.
+    pub fn forget(&mut self, positions: Range<i64>) -> Result<()> {
+        let within = |pane: &Range<i64>| {
+            let within = self.engine.counter().positions_of(pane);
+            positions.start <= within.start && within.end <= positions.end
+        };
+        let panes: Vec<Range<i64>> = self.closed().into_iter().filter(within).collect();
+        if panes.is_empty() {
+            return Err(Error::window("there is no closed pane in that range: nothing was done"));
+        }
+        let Engine::OneShot(one_shot) = &mut self.engine else {
+            return Err(Error::window(
+                "a pane of a list at every slide cannot be forgotten: the next list would show what was in it",
+            ));
+        };
+        panes.iter().for_each(|pane| one_shot.counter.remove(pane));
         Ok(())
     }
 }

@@ -94,14 +94,6 @@ impl<K: Key> OneShot<K> {
         let view = view(&mut self.counter, &self.request, &grant)?;
         one_shot::unnoised(&self.request, &view)
     }
-
-    #[cfg(any(test, feature = "testing"))]
-    pub fn drawing_from(mut self, source: Box<dyn Entropy + Send>) -> Self {
-        if let Counter::Events(intake) = self.counter {
-            self.counter = Counter::Events(intake.drawing_from(source));
-        }
-        self
-    }
 }
 
 fn view<'a, K: Key>(

@@ -156,9 +156,7 @@ impl<K: Key> Stream<K> {
         to.bytes(noise.unwrap_or_default().as_bytes());
         blake3::derive_key("frostpane 2026-11-17 what panes of a stream are made with", &to.finish())
     }
-}
 
-impl<K: Key> Stream<K> {
     pub(super) fn made_with(&self) -> (Parameters, i64) {
         (self.engine.request().shape.parameters(), self.engine.counter().slide())
     }

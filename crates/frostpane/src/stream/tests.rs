@@ -189,18 +189,27 @@ fn batch(number: i64, by_count: bool) -> Batch<Bytes> {
     batch
 }
 
-/// A run, with everything it showed; written down and read again after each step, if it is to be.
-fn shown(spec: &Spec, restarts: bool, whole: bool) -> Vec<Release<Bytes>> {
+/// A stream that so many batches have come to, by the hour.
+fn filled(spec: Spec, batches: i64) -> Stream<Bytes> {
+    let by_count = spec.longest().is_by_count();
+    let mut stream = Stream::new(spec, Keys::open(), 0).unwrap();
+    for number in 0..batches {
+        stream.ingest(&batch(number, by_count), (number + 1) * HOUR).unwrap();
+        stream.advance((number + 1) * HOUR).unwrap();
+    }
+    stream
+}
+
+/// Everything that a run showed, to anybody and to the operator.
+type Shown = (Vec<Release<Bytes>>, Tally);
+
+/// A run, written down and read again after each step, if it is to be.
+fn shown(spec: &Spec, restarts: bool, whole: bool) -> Shown {
     shown_with(spec, restarts, whole, None).0
 }
 
 /// The same with so much memory for users, and a disk. Also how many runs went there.
-fn shown_with(
-    spec: &Spec,
-    restarts: bool,
-    whole: bool,
-    for_users: Option<u64>,
-) -> (Vec<Release<Bytes>>, usize) {
+fn shown_with(spec: &Spec, restarts: bool, whole: bool, for_users: Option<u64>) -> (Shown, usize) {
     let by_count = spec.longest().is_by_count();
     let builder = Builder::from_spec(spec.clone(), Keys::open());
     let mut stream = Stream::with_seed(&builder, 0, 5).unwrap().drawing_from(known);
@@ -237,7 +246,7 @@ fn shown_with(
             memory.keep(&mut stream);
         }
     }
-    (shown, runs)
+    ((shown, stream.tally()), runs)
 }
 
 /// Lists are the same, whether users went to disk or not and whether the process ended or not: also where several panes make an epoch.
@@ -290,15 +299,16 @@ fn what_comes_after_a_restart_is_what_would_have_come_without_one() {
         if name == "smooth" {
             continue;
         }
-        let expected = shown(&spec, false, false);
+        let (expected, tally) = shown(&spec, false, false);
         assert!(expected.len() >= 3, "{name}");
         assert!(expected.iter().any(|release| !release.heavy.is_empty()), "{name}");
         for whole in [false, true] {
-            let found = shown(&spec, true, whole);
+            let (found, tally_found) = shown(&spec, true, whole);
             assert_eq!(found.len(), expected.len(), "{name}");
             for (number, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 assert_eq!(found, expected, "{name}, list {number}");
             }
+            assert_eq!(tally_found, tally, "{name}");
         }
     }
 }
@@ -367,12 +377,7 @@ fn a_batch_is_taken_whole_or_not_at_all() {
 #[test]
 fn a_refused_release_charges_nobody_and_says_who_cannot_pay() {
     for spec in [by_count(Policy::Exponential, Norm::L1), of_people(24, None)] {
-        let by_count = spec.longest().is_by_count();
-        let mut stream = Stream::<Bytes>::new(Spec { releases: Some(1), ..spec }, Keys::open(), 0).unwrap();
-        for number in 0..30 {
-            stream.ingest(&batch(number, by_count), (number + 1) * HOUR).unwrap();
-            stream.advance((number + 1) * HOUR).unwrap();
-        }
+        let mut stream = filled(Spec { releases: Some(1), ..spec }, 30);
         let longest = stream.spec().longest();
         assert_eq!(stream.releases_left(longest).unwrap(), 1);
         let paid = stream.pay(longest).unwrap().unwrap();
@@ -387,10 +392,7 @@ fn a_refused_release_charges_nobody_and_says_who_cannot_pay() {
 /// The pane that a window begins within is charged with the release that measures it.
 #[test]
 fn whoever_is_looked_at_is_charged() {
-    let mut stream = Stream::<Bytes>::new(by_count(Policy::Exponential, Norm::L1), Keys::open(), 0).unwrap();
-    for number in 0..40 {
-        stream.ingest(&batch(number, true), 0).unwrap();
-    }
+    let mut stream = filled(by_count(Policy::Exponential, Norm::L1), 40);
     let born = stream.ledger().clone();
     let paid = stream.pay(Span::Events(9_876)).unwrap().unwrap();
     let charged: Vec<i64> = stream
@@ -410,11 +412,7 @@ fn whoever_is_looked_at_is_charged() {
 fn the_past_of_a_restored_copy_is_spent() {
     for (name, spec) in all() {
         let by_count = spec.longest().is_by_count();
-        let mut stream = Stream::<Bytes>::new(spec, Keys::open(), 0).unwrap();
-        for number in 0..30 {
-            stream.ingest(&batch(number, by_count), (number + 1) * HOUR).unwrap();
-            stream.advance((number + 1) * HOUR).unwrap();
-        }
+        let mut stream = filled(spec, 30);
         let lists = stream.lists();
         let accepted = stream.distrust_past(30 * HOUR, lists + 5);
         if by_count {
@@ -445,12 +443,7 @@ fn the_past_of_a_restored_copy_is_spent() {
 #[test]
 fn a_damaged_state_is_refused_or_read_and_never_a_panic() {
     for (name, spec) in all() {
-        let by_count = spec.longest().is_by_count();
-        let mut stream = Stream::<Bytes>::new(spec.clone(), Keys::open(), 0).unwrap();
-        for number in 0..7 {
-            stream.ingest(&batch(number, by_count), (number + 1) * HOUR).unwrap();
-            stream.advance((number + 1) * HOUR).unwrap();
-        }
+        let mut stream = filled(spec.clone(), 7);
         let mut memory = Memory::default();
         memory.keep(&mut stream);
         let state = memory.state.clone();

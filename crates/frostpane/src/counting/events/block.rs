@@ -1,8 +1,8 @@
 //! Panes where they lie.
 
-use std::collections::VecDeque;
+use std::ops::Range;
 
-use super::schedule::{Outline, Outlines};
+use super::schedule::Outline;
 use crate::error::Result;
 use crate::key::Key;
 use crate::pane::{Pane, Parameters};
@@ -20,6 +20,10 @@ impl<P> PlacedPane<P> {
         Self { start, end, level: 0, pane }
     }
 
+    pub fn bounds(&self) -> Range<i64> {
+        self.start..self.end
+    }
+
     pub fn outline(&self, events: u64) -> Outline {
         Outline { start: self.start, end: self.end, events, level: self.level }
     }
@@ -29,27 +33,6 @@ impl<P> PlacedPane<P> {
 pub(super) struct PendingPane<K> {
     pub events: u64,
     pub pane: Option<Pane<K>>,
-}
-
-pub(super) struct Past<'a, K> {
-    pub closed: &'a VecDeque<PlacedPane<Pane<K>>>,
-    pub closing: &'a VecDeque<PlacedPane<PendingPane<K>>>,
-}
-
-impl<K: Key> Outlines for Past<'_, K> {
-    fn count(&self) -> usize {
-        self.closed.len() + self.closing.len()
-    }
-
-    fn outline(&self, index: usize) -> Outline {
-        match self.closed.get(index) {
-            Some(block) => block.outline(block.pane.events()),
-            None => {
-                let block = &self.closing[index - self.closed.len()];
-                block.outline(block.pane.events)
-            }
-        }
-    }
 }
 
 impl<K: Key> PlacedPane<Pane<K>> {

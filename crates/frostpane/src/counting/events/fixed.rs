@@ -88,7 +88,7 @@ impl<K: Key> Timeline<K> {
             return self.close(block);
         }
         self.state.waiting.push_back(block);
-        while self.laid_bytes() > self.state.fixed.as_ref().map_or(0, |fixed| fixed.most_bytes)
+        while self.unclosed_bytes() > self.state.fixed.as_ref().map_or(0, |fixed| fixed.most_bytes)
             && let Some(mut oldest) = self.state.waiting.pop_front()
         {
             let pane = oldest.pane.suspend(&mut self.closer);
@@ -100,13 +100,6 @@ impl<K: Key> Timeline<K> {
             self.spares.push(oldest.pane);
         }
         Ok(())
-    }
-
-    fn laid_bytes(&self) -> u64 {
-        let open = self.state.head.iter().map(|(_, head)| head).chain(&self.state.waiting);
-        open.map(|block| block.pane.bytes()).sum::<u64>()
-            + self.state.fixed.as_ref().map_or(0, FixedPanes::bytes)
-            + self.spares.iter().map(OpenPane::bytes).sum::<u64>()
     }
 
     pub(super) fn seal(&mut self) -> Result<()> {

@@ -33,11 +33,6 @@ impl<K: Key> Intake<K> {
         Self { timeline, keys, by_count, arrived: 0, tally: Tally::default(), late_in_a_row: 0 }
     }
 
-    #[cfg(any(test, feature = "testing"))]
-    pub fn drawing_from(self, source: Box<dyn crate::noise::Entropy + Send>) -> Self {
-        Self { timeline: self.timeline.drawing_from(source), ..self }
-    }
-
     /// One event. After an error it has not been counted.
     #[inline]
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
@@ -220,17 +215,5 @@ mod tests {
         };
         assert_eq!([100, 5, 6, 7].map(&mut after), [(0, 0), (1, 1), (2, 2), (3, 3)]);
         assert_eq!([101, 5, 102].map(&mut after), [(0, 3), (1, 4), (0, 4)]);
-    }
-
-    #[test]
-    fn no_event_is_late_before_the_first() {
-        let mut continual = HeavyHitters::<u64>::builder(Keys::range(0..5).unwrap())
-            .norm(Norm::L1)
-            .window(Window::events(100).slide(10))
-            .continual()
-            .unwrap();
-        assert_eq!((continual.late_in_a_row(), continual.tally().late), (0, 0));
-        continual.update(1).unwrap();
-        assert_eq!((continual.late_in_a_row(), continual.tally().late), (0, 0));
     }
 }

@@ -13,7 +13,6 @@ mod stored;
 mod tests;
 mod window;
 mod window_sums;
-mod workers;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -28,12 +27,12 @@ use crate::noise::Entropy;
 use crate::noise::OsEntropy;
 use crate::pane::{Closer, OpenNorm, OpenPane, Pane, PaneShape};
 use crate::spec::window::Grid;
-use block::{Past, PendingPane, PlacedPane};
+use block::{PendingPane, PlacedPane};
+use closing::Workers;
 use fixed::FixedPanes;
 use levels::LevelSketches;
 use schedule::Schedule;
 pub(crate) use window_sums::WindowSums;
-use workers::Workers;
 
 pub struct Timeline<K> {
     state: State<K>,
@@ -103,8 +102,8 @@ impl<K: Key> Timeline<K> {
     }
 
     #[cfg(any(test, feature = "testing"))]
-    pub(crate) fn drawing_from(self, source: Box<dyn Entropy + Send>) -> Self {
-        Self { draws: Box::new(source), ..self }
+    pub(crate) fn draw_from(&mut self, source: Box<dyn Entropy + Send>) {
+        self.draws = Box::new(source);
     }
 
     pub(crate) fn slide(&self) -> i64 {
@@ -134,7 +133,7 @@ impl<K: Key> Timeline<K> {
     #[inline]
     pub fn update(&mut self, position: i64, key: Option<K::Ref<'_>>) -> Result<bool> {
         if let Some((latest, block)) = &mut self.state.head
-            && (block.start..block.end).contains(&position)
+            && block.bounds().contains(&position)
         {
             *latest = position.max(*latest);
             block.pane.update(key);
@@ -231,8 +230,9 @@ impl<K: Key> Timeline<K> {
         }
         while self.state.closed.pop_front_if(|block| block.end <= since).is_some() {}
         self.state.late = self.state.late.split_off(&(since - self.state.grid.slide + 1));
-        let past = Past { closed: &self.state.closed, closing: &self.closing };
-        let runs = self.state.schedule.merges(&past, latest);
+        let closed = self.state.closed.iter().map(|block| block.outline(block.pane.events()));
+        let closing = self.closing.iter().map(|block| block.outline(block.pane.events));
+        let runs = self.state.schedule.merges(closed.chain(closing), latest);
         if runs.last().is_some_and(|run| run.end > self.state.closed.len()) {
             self.finish();
         }
@@ -311,10 +311,19 @@ impl<K: Key> Timeline<K> {
         blocks.map(|block| block.pane.events()).sum()
     }
 
+    fn open_blocks(&self) -> impl Iterator<Item = &PlacedPane<OpenPane<K>>> {
+        self.state.head.iter().map(|(_, block)| block).chain(&self.state.waiting)
+    }
+
     pub(crate) fn open_bytes(&self) -> u64 {
-        let head = self.state.head.iter().map(|(_, block)| block);
-        let open = head.chain(&self.state.waiting);
-        open.map(|block| block.pane.bytes()).sum()
+        self.open_blocks().map(|block| block.pane.bytes()).sum()
+    }
+
+    /// Memory of all blocks that have not closed, and of what is kept for the next.
+    fn unclosed_bytes(&self) -> u64 {
+        self.open_bytes()
+            + self.state.fixed.as_ref().map_or(0, FixedPanes::bytes)
+            + self.spares.iter().map(OpenPane::bytes).sum::<u64>()
     }
 
     pub fn panes(&self) -> usize {
@@ -322,13 +331,9 @@ impl<K: Key> Timeline<K> {
     }
 
     pub fn bytes(&self) -> u64 {
-        let open = self.state.head.iter().map(|(_, block)| block).chain(&self.state.waiting);
-        let open: u64 = open.map(|block| block.pane.bytes()).sum();
         let closed: u64 = self.state.closed.iter().map(|block| block.pane.bytes()).sum();
-        let parked = self.state.fixed.as_ref().map_or(0, FixedPanes::bytes);
-        open + closed
-            + parked
-            + self.spares.iter().map(OpenPane::bytes).sum::<u64>()
+        self.unclosed_bytes()
+            + closed
             + self.closer.bytes()
             + self.running.as_ref().map_or(0, WindowSums::bytes)
             + self.state.levels.as_ref().map_or(0, LevelSketches::bytes)

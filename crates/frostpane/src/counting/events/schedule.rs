@@ -17,22 +17,6 @@ pub struct Outline {
     pub level: u8,
 }
 
-pub trait Outlines {
-    fn count(&self) -> usize;
-    fn outline(&self, index: usize) -> Outline;
-}
-
-#[cfg(test)]
-impl Outlines for Vec<Outline> {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn outline(&self, index: usize) -> Outline {
-        self[index]
-    }
-}
-
 /// Where panes end. A schedule sees outlines, and of the events only what a private mechanism tells it about
 /// a [`Secret`](crate::mechanism::Secret): so its decisions are public or private themselves, and the panes are as good as fixed in
 /// advance.
@@ -62,7 +46,7 @@ impl Schedule {
     }
 
     /// Which runs of closed panes become one pane each, in order, now that the latest position is `latest`.
-    pub fn merges(&mut self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
+    pub fn merges(&mut self, closed: impl Iterator<Item = Outline>, latest: i64) -> Vec<Range<usize>> {
         match self {
             Schedule::Uniform => Vec::new(),
             Schedule::Exponential(exponential) => exponential.merges(closed, latest),

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::codec::{Reader, Writer, check, damaged};
+use crate::codec::{Reader, Writer, check};
 use crate::counting::events::levels::LevelSketches;
-use crate::counting::events::schedule::{Outline, Outlines};
+use crate::counting::events::schedule::Outline;
 use crate::error::Result;
 use crate::mechanism::{AboveThreshold, Answer, Bounded, Draws};
 use crate::noise::DiscreteLaplace;
@@ -62,10 +62,36 @@ impl Smooth {
         self.questions[level] = question;
         answer
     }
-}
 
-/// What was drawn and not yet used up goes on: to draw it again within a block would cost its budget twice.
-impl Smooth {
+    pub fn ends(&mut self, block: Outline, norm: impl Bounded, draws: &mut dyn Draws) -> Result<bool> {
+        if block.events < self.histogram.longest_block {
+            return self.ask(0, norm, draws);
+        }
+        self.questions[0] = None;
+        Ok(true)
+    }
+
+    pub fn level(&mut self, levels: &mut LevelSketches, draws: &mut dyn Draws) -> Result<u8> {
+        let mut level = 0;
+        while level < levels.levels() && self.ask(level + 1, levels.since(level + 1), draws)? {
+            level += 1;
+            levels.end(level)?;
+        }
+        Ok(level as u8)
+    }
+
+    pub fn merges(&self, closed: impl Iterator<Item = Outline>, latest: i64) -> Vec<Range<usize>> {
+        // A pane that is leaving the longest window stays as it is: merged again and again with what follows, it
+        // would never leave, and grow longer than the window.
+        let since = latest + 1 - self.histogram.window as i64;
+        let panes: Vec<Outline> = closed.collect();
+        let leaving = usize::from(panes.first().is_some_and(|oldest| oldest.start < since));
+        let histogram = Histogram { panes: self.histogram.panes - leaving, ..self.histogram };
+        let runs = runs(&histogram.dissolved(&panes[leaving..])).into_iter();
+        runs.map(|run| run.start + leaving..run.end + leaving).collect()
+    }
+
+    /// What was drawn and not yet used up goes on: to draw it again within a block would cost its budget twice.
     pub(super) fn save(&self, to: &mut Writer) {
         to.each(self.questions.iter(), |to, question| {
             to.maybe(question.as_ref(), |to, question| question.save(to));
@@ -73,18 +99,13 @@ impl Smooth {
     }
 
     pub(super) fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
-        let mut level = 0..;
-        let histogram = self.histogram;
-        let questions: Vec<Option<AboveThreshold>> = from.each(|from| {
-            let level = level.next().filter(|level| *level < histogram.levels);
-            let level = level.ok_or_else(|| damaged("there are more levels"))?;
-            let load = |from: &mut Reader<'_>| {
-                AboveThreshold::load(from, histogram.sensitivity(level), histogram.epsilon)
-            };
-            from.maybe(load)
-        })?;
-        check(questions.len() == self.questions.len(), "there are fewer levels")?;
-        self.questions = questions;
+        let (histogram, levels) = (self.histogram, from.length()?);
+        check(levels <= histogram.levels, "there are more levels")?;
+        check(levels == histogram.levels, "there are fewer levels")?;
+        for (level, question) in self.questions.iter_mut().enumerate() {
+            let sensitivity = histogram.sensitivity(level);
+            *question = from.maybe(|from| AboveThreshold::load(from, sensitivity, histogram.epsilon))?;
+        }
         Ok(())
     }
 }
@@ -183,36 +204,6 @@ fn best_spared(panes: &[Outline], dissolved: &[bool]) -> Option<usize> {
     pairs.min().map(|(_, end)| end)
 }
 
-impl Smooth {
-    pub fn ends(&mut self, block: Outline, norm: impl Bounded, draws: &mut dyn Draws) -> Result<bool> {
-        if block.events < self.histogram.longest_block {
-            return self.ask(0, norm, draws);
-        }
-        self.questions[0] = None;
-        Ok(true)
-    }
-
-    pub fn level(&mut self, levels: &mut LevelSketches, draws: &mut dyn Draws) -> Result<u8> {
-        let mut level = 0;
-        while level < levels.levels() && self.ask(level + 1, levels.since(level + 1), draws)? {
-            level += 1;
-            levels.end(level)?;
-        }
-        Ok(level as u8)
-    }
-
-    pub fn merges(&self, closed: &dyn Outlines, latest: i64) -> Vec<Range<usize>> {
-        // A pane that is leaving the longest window stays as it is: merged again and again with what follows, it
-        // would never leave, and grow longer than the window.
-        let since = latest + 1 - self.histogram.window as i64;
-        let leaving = usize::from(closed.count() > 0 && closed.outline(0).start < since);
-        let panes: Vec<Outline> = (leaving..closed.count()).map(|index| closed.outline(index)).collect();
-        let histogram = Histogram { panes: self.histogram.panes - leaving, ..self.histogram };
-        let runs = runs(&histogram.dissolved(&panes)).into_iter();
-        runs.map(|run| run.start + leaving..run.end + leaving).collect()
-    }
-}
-
 fn runs(dissolved: &[bool]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for index in (0..dissolved.len()).filter(|index| dissolved[*index]) {
@@ -229,7 +220,7 @@ fn runs(dissolved: &[bool]) -> Vec<Range<usize>> {
 mod tests {
     use std::collections::BTreeMap;
     use std::slice;
-    use std::sync::{Arc, Mutex};
+    use std::sync::{Arc, Mutex, MutexGuard};
 
     use super::*;
     use crate::counting::events::Timeline;
@@ -333,8 +324,7 @@ mod tests {
 
     impl Drawing {
         fn new(histogram: Histogram, draws: Box<dyn Draws + Send>) -> Self {
-            let smooth = Smooth::new(histogram);
-            Self { smooth, draws }
+            Self { smooth: Smooth::new(histogram), draws }
         }
 
         fn ask(&mut self, level: usize, norm: Secret<u64>) -> Result<bool> {
@@ -349,10 +339,17 @@ mod tests {
             self.smooth.ends(block, Secret::new(norm), &mut *self.draws)
         }
 
-        fn timeline(self, grid: Grid, shape: PaneShape, levels: LevelSketches) -> Timeline<u64> {
+        fn timeline(self, shape: PaneShape) -> Timeline<u64> {
+            let Histogram { window, tick, levels, .. } = self.smooth.histogram;
+            let grid = Grid { length: window as i64, slide: tick as i64, lateness: 0 };
+            let levels = LevelSketches::new(levels - 1, Dimensions { rows: 3, width: 64 }, 7);
             let schedule = Schedule::Smooth(self.smooth);
             Timeline { draws: self.draws, ..Timeline::new(grid, shape, schedule, Some(levels)) }
         }
+    }
+
+    fn shape(entries: u32) -> PaneShape {
+        PaneShape::new(entries, 100, None, 7).unwrap()
     }
 
     fn histogram(epsilon: f64, levels: usize) -> Histogram {
@@ -416,10 +413,7 @@ mod tests {
             let mut outcomes = BTreeMap::<Vec<(i64, u8)>, f64>::new();
             let mut seen = Vec::new();
             let run = |smooth: Drawing| {
-                let norms = LevelSketches::new(levels - 1, Dimensions { rows: 3, width: 4 }, 7);
-                let grid = Grid { length: 100, slide: 1, lateness: 0 };
-                let shape = PaneShape::new(100, 100, None, 7).unwrap();
-                let mut timeline = smooth.timeline(grid, shape, norms);
+                let mut timeline = smooth.timeline(shape(100));
                 for (position, key) in stream.into_iter().chain([None]).enumerate() {
                     timeline.update(position as i64, key).unwrap();
                 }
@@ -451,31 +445,57 @@ mod tests {
         assert!(worst > 0.1 * epsilon, "{worst}: the test has no power");
     }
 
-    struct Failing {
-        left: usize,
-        thresholds: Arc<Mutex<usize>>,
+    /// No noise: what was drawn for thresholds, and what for questions, with the least noise that would have been a yes.
+    #[derive(Default)]
+    struct Recorded {
+        thresholds: Vec<f64>,
+        questions: Vec<(f64, i64)>,
+        /// Entropy fails at this draw from here on, if it is not 0.
+        fails_at: usize,
     }
 
-    impl Failing {
-        fn draw(&mut self) -> Result<()> {
-            self.left = self.left.wrapping_sub(1);
-            match self.left {
+    #[derive(Clone, Default)]
+    struct Recorder(Arc<Mutex<Recorded>>);
+
+    impl Recorder {
+        fn failing(fails_at: usize) -> Self {
+            Self(Arc::new(Mutex::new(Recorded { fails_at, ..Recorded::default() })))
+        }
+
+        fn draw(&self) -> Result<MutexGuard<'_, Recorded>> {
+            let mut recorded = self.recorded();
+            recorded.fails_at = recorded.fails_at.wrapping_sub(1);
+            match recorded.fails_at {
                 0 => Err(Error::new(ErrorKind::Entropy, "no entropy".to_owned())),
-                _ => Ok(()),
+                _ => Ok(recorded),
             }
+        }
+
+        fn recorded(&self) -> MutexGuard<'_, Recorded> {
+            self.0.lock().unwrap()
+        }
+
+        fn thresholds(&self) -> usize {
+            self.recorded().thresholds.len()
         }
     }
 
-    impl Draws for Failing {
-        fn noise(&mut self, _: &DiscreteLaplace) -> Result<i64> {
-            self.draw()?;
-            *self.thresholds.lock().unwrap() += 1;
+    impl Draws for Recorder {
+        fn noise(&mut self, laplace: &DiscreteLaplace) -> Result<i64> {
+            self.draw()?.thresholds.push(laplace.scale());
             Ok(0)
         }
 
-        fn reaches(&mut self, _: &DiscreteLaplace, _: i64, least: &mut dyn FnMut() -> i64) -> Result<bool> {
-            self.draw()?;
-            Ok(least() <= 0)
+        fn reaches(
+            &mut self,
+            laplace: &DiscreteLaplace,
+            _: i64,
+            least: &mut dyn FnMut() -> i64,
+        ) -> Result<bool> {
+            let mut recorded = self.draw()?;
+            let least = least();
+            recorded.questions.push((laplace.scale(), least));
+            Ok(least <= 0)
         }
     }
 
@@ -484,27 +504,21 @@ mod tests {
     #[test]
     fn a_failure_of_entropy_loses_no_block_and_draws_no_threshold_twice() {
         let run = |failing: usize| {
-            let thresholds = Arc::new(Mutex::new(0));
-            let draws = Failing { left: failing, thresholds: thresholds.clone() };
-            let norms = LevelSketches::new(2, Dimensions { rows: 3, width: 64 }, 7);
-            let grid = Grid { length: 1_000, slide: 1, lateness: 0 };
-            let shape = PaneShape::new(100, 100, None, 7).unwrap();
-            let smooth = Drawing::new(histogram(1.0, 3), Box::new(draws));
-            let mut timeline = smooth.timeline(grid, shape, norms);
+            let draws = Recorder::failing(failing);
+            let mut timeline = Drawing::new(histogram(1.0, 3), Box::new(draws.clone())).timeline(shape(100));
             let mut failures = 0;
             for position in 0..20 {
                 while timeline.update(position, Some(5)).is_err() {
                     failures += 1;
-                    let covered = timeline.window(1_000, true).expect("there were events");
+                    let covered = timeline.window(100, true).expect("there were events");
                     let events: u64 = covered.panes.iter().map(|pane| pane.events()).sum();
                     assert_eq!(events, position as u64, "draw {failing} failed");
                 }
             }
-            let covered = timeline.window(1_000, true).unwrap();
+            let covered = timeline.window(100, true).unwrap();
             let events: u64 = covered.panes.iter().map(|pane| pane.events()).sum();
             assert_eq!(events, 20, "draw {failing} failed");
-            let thresholds = *thresholds.lock().unwrap();
-            (failures, thresholds)
+            (failures, draws.thresholds())
         };
         let (_, usual) = run(0);
         let runs: Vec<_> = (1..).map(run).take_while(|(failures, _)| *failures > 0).collect();
@@ -520,12 +534,7 @@ mod tests {
         let window = 10_000;
         let histogram =
             Histogram { fineness: 1, window, longest_block: 10, panes: 1_000_000, ..histogram(1.0, 10) };
-        let draws = Failing { left: 0, thresholds: Arc::default() };
-        let norms = LevelSketches::new(9, Dimensions { rows: 3, width: 64 }, 7);
-        let grid = Grid { length: window as i64, slide: 1, lateness: 0 };
-        let shape = PaneShape::new(window as u32, 10, None, 7).unwrap();
-        let smooth = Drawing::new(histogram, Box::new(draws));
-        let mut timeline = smooth.timeline(grid, shape, norms);
+        let mut timeline = quiet(histogram).timeline(shape(window as u32));
         for position in 0..18_700 {
             let quiet = position < 9_000 || (9_032..18_000).contains(&position);
             timeline.update(position, (!quiet).then_some(5)).unwrap();
@@ -582,46 +591,19 @@ mod tests {
         }
     }
 
-    /// No noise: what was drawn for thresholds, and what for questions, with the least noise that would have been a yes.
-    #[derive(Default)]
-    struct Recorded {
-        thresholds: Vec<f64>,
-        questions: Vec<(f64, i64)>,
-    }
-
-    struct Recorder(Arc<Mutex<Recorded>>);
-
-    impl Draws for Recorder {
-        fn noise(&mut self, laplace: &DiscreteLaplace) -> Result<i64> {
-            self.0.lock().unwrap().thresholds.push(laplace.scale());
-            Ok(0)
-        }
-
-        fn reaches(
-            &mut self,
-            laplace: &DiscreteLaplace,
-            _: i64,
-            least: &mut dyn FnMut() -> i64,
-        ) -> Result<bool> {
-            let least = least();
-            self.0.lock().unwrap().questions.push((laplace.scale(), least));
-            Ok(least <= 0)
-        }
-    }
-
     /// The budget of level `j` is `epsilon / 2^(j+1)`, its threshold `2^j` times the first, and its norm moves by 1, or by 2
     /// where it is a sketch's: noise of twice that for the threshold and four times that for the question.
     #[test]
     fn every_level_asks_with_its_own_threshold_and_budget() {
         let histogram = Histogram { first_norm: 100, ..histogram(0.5, 5) };
         for level in 0..5 {
-            let recorded = Arc::new(Mutex::new(Recorded::default()));
-            let mut smooth = Drawing::new(histogram, Box::new(Recorder(recorded.clone())));
+            let draws = Recorder::default();
+            let mut smooth = Drawing::new(histogram, Box::new(draws.clone()));
             assert!(!smooth.ask(level, Secret::new(30)).unwrap());
             let budget = 0.5 / 2_f64.powi(level as i32 + 1);
             let sensitivity = if level > 0 { 2.0 } else { 1.0 };
             let least = 100 * 2_i64.pow(level as u32) - 30;
-            let recorded = recorded.lock().unwrap();
+            let recorded = draws.recorded();
             assert_eq!(recorded.thresholds, [2.0 * sensitivity / budget]);
             assert_eq!(recorded.questions, [(4.0 * sensitivity / budget, least)]);
         }
@@ -644,9 +626,7 @@ mod tests {
         };
         let run = |shape: PaneShape, seed: u64| {
             let draws = Box::new(InsecureSeededEntropy::new(seed));
-            let levels = LevelSketches::new(4, Dimensions { rows: 3, width: 64 }, 7);
-            let grid = Grid { length: 3_000, slide: 16, lateness: 0 };
-            let mut timeline = Drawing::new(histogram, draws).timeline(grid, shape, levels);
+            let mut timeline = Drawing::new(histogram, draws).timeline(shape);
             (0..8_000).for_each(|event| assert!(timeline.update(event as i64, Some(key(event))).unwrap()));
             let panes = timeline.state.closed.iter().map(|block| {
                 let counts: BTreeMap<u64, u64> = block.pane.counts().iter().collect();
@@ -663,17 +643,16 @@ mod tests {
     }
 
     fn quiet(histogram: Histogram) -> Drawing {
-        Drawing::new(histogram, Box::new(Recorder(Arc::default())))
+        Drawing::new(histogram, Box::new(Recorder::default()))
     }
 
     /// One key, whose count is the norm: of 4 at level 1, 8 at level 2, 16 at level 3.
     #[test]
     fn an_end_has_the_level_that_the_norm_since_the_last_has_reached() {
         let mut smooth = quiet(histogram(1.0, 4));
-        let shape = PaneShape::new(100, 100, None, 7).unwrap();
         let mut norms = LevelSketches::new(3, Dimensions { rows: 3, width: 64 }, 7);
         let mut level = |events: u64| {
-            let mut block = OpenPane::<u64>::new(shape);
+            let mut block = OpenPane::<u64>::new(shape(100));
             (0..events).for_each(|_| block.update(Some(5)));
             norms.add(&block, &block.close()).unwrap();
             smooth.level(&mut norms).unwrap()
@@ -684,11 +663,7 @@ mod tests {
     /// One key and ticks of an event: blocks end with two events each, their level follows from all before.
     #[test]
     fn blocks_of_a_timeline_end_where_they_have_the_norm_and_have_their_level() {
-        let grid = Grid { length: 100, slide: 1, lateness: 0 };
-        let shape = PaneShape::new(100, 100, None, 7).unwrap();
-        let norms = LevelSketches::new(2, Dimensions { rows: 3, width: 64 }, 7);
-        let smooth = quiet(histogram(1.0, 3));
-        let mut timeline = smooth.timeline(grid, shape, norms);
+        let mut timeline = quiet(histogram(1.0, 3)).timeline(shape(100));
         for position in 0..14 {
             timeline.update(position, Some(5)).unwrap();
             let covered = timeline.window(100, true).unwrap();
@@ -715,11 +690,10 @@ mod tests {
             events,
             level: 0,
         });
-        let panes: Vec<Outline> = panes.collect();
-        let smooth = quiet(Histogram { panes: 3, ..histogram(1.0, 3) });
-        assert_eq!(smooth.smooth.merges(&panes, 99), slice::from_ref(&(0..3)));
-        assert_eq!(smooth.smooth.merges(&panes, 100), [1..3, 3..5]);
-        assert_eq!(smooth.smooth.merges(&Vec::<Outline>::new(), 100), []);
+        let smooth = Smooth::new(Histogram { panes: 3, ..histogram(1.0, 3) });
+        assert_eq!(smooth.merges(panes.clone(), 99), slice::from_ref(&(0..3)));
+        assert_eq!(smooth.merges(panes, 100), [1..3, 3..5]);
+        assert_eq!(smooth.merges(std::iter::empty(), 100), []);
     }
 
     /// By the sum of events on both sides, and of equal sums the oldest.
@@ -741,16 +715,15 @@ mod tests {
     /// A block of level 0 is asked about as long as it has room, and ends by force where it has not; then it asks anew.
     #[test]
     fn a_full_block_ends_without_a_question() {
-        let thresholds = Arc::new(Mutex::new(0));
-        let draws = Failing { left: 0, thresholds: thresholds.clone() };
-        let mut smooth = Drawing::new(histogram(1.0, 2), Box::new(draws));
+        let draws = Recorder::default();
+        let mut smooth = Drawing::new(histogram(1.0, 2), Box::new(draws.clone()));
         let block = |events| Outline { start: 0, end: events as i64, events, level: 0 };
         let mut ends = |events, norm| smooth.ends(block(events), norm).unwrap();
-        assert!(!ends(98, 1) && !ends(99, 1) && *thresholds.lock().unwrap() == 1);
-        assert!(ends(100, 0) && *thresholds.lock().unwrap() == 1);
-        assert!(!ends(1, 1) && *thresholds.lock().unwrap() == 2);
-        assert!(ends(2, 2) && *thresholds.lock().unwrap() == 2);
-        assert!(!ends(1, 1) && *thresholds.lock().unwrap() == 3);
+        assert!(!ends(98, 1) && !ends(99, 1) && draws.thresholds() == 1);
+        assert!(ends(100, 0) && draws.thresholds() == 1);
+        assert!(!ends(1, 1) && draws.thresholds() == 2);
+        assert!(ends(2, 2) && draws.thresholds() == 2);
+        assert!(!ends(1, 1) && draws.thresholds() == 3);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{State, Timeline};
 use crate::codec::{Reader, Writer, check, damaged};
 use crate::error::Result;
 use crate::key::Key;
-use crate::pane::{OpenPane, Pane};
+use crate::pane::{OpenPane, Pane, PaneShape};
 
 impl<K: Key> Timeline<K> {
     pub(crate) fn save(&mut self, to: &mut Writer) {
@@ -24,7 +24,7 @@ impl<K: Key> Timeline<K> {
         });
         to.each(waiting.iter(), save_open);
         to.each(closed.iter(), |to, block| {
-            to.range(&(block.start..block.end));
+            to.range(&block.bounds());
             to.number(block.level.into());
         });
         to.maybe((*origin < i64::MAX).then_some(*origin), Writer::signed);
@@ -49,7 +49,7 @@ impl<K: Key> Timeline<K> {
         self.state.head = from.maybe(|from| {
             let latest = from.position()?;
             let block = load_open(from, shape)?;
-            check((block.start..block.end).contains(&latest), "the latest event is in no pane")?;
+            check(block.bounds().contains(&latest), "the latest event is in no pane")?;
             Ok((latest, block))
         })?;
         self.state.waiting = from.each(|from| load_open(from, shape))?;
@@ -66,11 +66,10 @@ impl<K: Key> Timeline<K> {
     }
 
     fn check_order(&self) -> Result<()> {
-        let closed = self.state.closed.iter().map(|block| block.start..block.end);
-        let waiting = self.state.waiting.iter().map(|block| block.start..block.end);
-        let head = self.state.head.iter().map(|(_, block)| block.start..block.end);
+        let waiting = self.state.waiting.iter().map(PlacedPane::bounds);
+        let head = self.state.head.iter().map(|(_, block)| block.bounds());
         let mut before = i64::MIN;
-        for bounds in closed.chain(waiting).chain(head) {
+        for bounds in self.closed().chain(waiting).chain(head) {
             check(bounds.start >= before && !bounds.is_empty(), "panes overlap")?;
             before = bounds.end;
         }
@@ -111,25 +110,21 @@ impl<K: Key> Timeline<K> {
     }
 
     pub(crate) fn closed(&self) -> impl Iterator<Item = Range<i64>> {
-        self.state.closed.iter().map(|block| block.start..block.end)
+        self.state.closed.iter().map(PlacedPane::bounds)
     }
 
     pub(crate) fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>> {
         let block = self.state.closed.get(self.first_closed_from(bounds.start))?;
-        let is_there = (block.start..block.end) == *bounds;
-        is_there.then(|| Writer::written(|to| block.pane.save(to)))
+        (block.bounds() == *bounds).then(|| Writer::written(|to| block.pane.save(to)))
     }
 }
 
 fn save_open<K: Key>(to: &mut Writer, block: &PlacedPane<OpenPane<K>>) {
-    to.range(&(block.start..block.end));
+    to.range(&block.bounds());
     block.pane.save(to);
 }
 
-fn load_open<K: Key>(
-    from: &mut Reader<'_>,
-    shape: crate::pane::PaneShape,
-) -> Result<PlacedPane<OpenPane<K>>> {
+fn load_open<K: Key>(from: &mut Reader<'_>, shape: PaneShape) -> Result<PlacedPane<OpenPane<K>>> {
     let bounds = from.range()?;
     Ok(PlacedPane::new(bounds.start, bounds.end, OpenPane::load(from, shape)?))
 }

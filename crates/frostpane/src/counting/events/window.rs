@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Timeline;
+use super::block::PlacedPane;
 use crate::counting::window::{BoundaryPane, WindowView};
 use crate::error::Result;
 use crate::key::Key;
@@ -61,9 +62,7 @@ impl<K: Key> Timeline<K> {
     }
 
     fn bounds(&self) -> impl Iterator<Item = Range<i64>> {
-        let head = self.state.head.iter().map(|(_, block)| block.start..block.end);
-        let waiting = self.state.waiting.iter().map(|block| block.start..block.end);
-        head.chain(waiting).chain(self.closed())
+        self.open_blocks().map(PlacedPane::bounds).chain(self.closed())
     }
 
     pub(super) fn since(&self, length: i64) -> i64 {

@@ -54,7 +54,7 @@ impl<K: Key> BatchBounder<K> {
         fault: Fault,
     ) -> Self {
         let rule = Rule::new(&bounds, seed);
-        let bounder = LogBounder { rule, bounds, seed, calendar, first: periods.start, fault };
+        let bounder = LogBounder { rule, calendar, first: periods.start, fault };
         Self {
             candidates: CandidateFilter {
                 filter: EventFilter::new(keys, &bounds, seed),

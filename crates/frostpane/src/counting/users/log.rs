@@ -6,7 +6,6 @@
 use std::marker::PhantomData;
 
 use super::contributions::LOGS;
-use super::key_interner::KeyInterner;
 use crate::codec::{pack_number, unpack_number};
 use crate::key::Key;
 
@@ -46,25 +45,6 @@ pub struct Entry<'a, K: Key> {
 pub enum KeyRef<'a, K: Key> {
     Number(u32),
     Key(K::Ref<'a>),
-}
-
-impl<K: Key> KeyRef<'_, K> {
-    /// Its number, which it is given if it has none. Nothing if the number is nobody's.
-    #[inline]
-    pub fn number(&self, names: &mut KeyInterner<K>) -> Option<u32> {
-        match self {
-            Self::Number(_) => self.known_number(names),
-            Self::Key(key) => Some(names.number(*key)),
-        }
-    }
-
-    #[inline]
-    pub fn known_number(&self, names: &KeyInterner<K>) -> Option<u32> {
-        match self {
-            Self::Number(number) => Some(*number).filter(|number| (*number as usize) < names.len()),
-            Self::Key(key) => names.find(*key),
-        }
-    }
 }
 
 impl<K: Key> Logs<K> {

@@ -1,5 +1,6 @@
 //! Bounds logged contributions user by user, when all have come: log by log, because no two logs have a user in common.
 
+use std::borrow::Borrow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -12,7 +13,6 @@ use super::spill::{SpillFile, check_room};
 use crate::error::{Error, Result};
 use crate::fault::{Fault, Mutant};
 use crate::key::Key;
-use crate::spec::Bounds;
 
 /// Bytes of an entry, about.
 const AN_ENTRY: usize = 16;
@@ -45,31 +45,29 @@ impl<K: Key> RemainingLogs<'_, K> {
     }
 }
 
-pub trait KeyNumbering<K: Key> {
-    /// The number of a key; nothing if it is nobody's.
-    fn number(&mut self, logged: &KeyRef<'_, K>) -> Option<u32>;
-    fn names(&self) -> &KeyInterner<K>;
-}
-
-impl<K: Key> KeyNumbering<K> for &mut KeyInterner<K> {
-    #[inline]
-    fn number(&mut self, logged: &KeyRef<'_, K>) -> Option<u32> {
-        logged.number(self)
-    }
-
-    fn names(&self) -> &KeyInterner<K> {
-        self
-    }
+/// Numbers of keys: where new ones are given out, or where threads share those that there are.
+pub trait KeyNumbering<K: Key>: Borrow<KeyInterner<K>> {
+    /// The number of a key that was logged; nothing if it is nobody's.
+    fn logged(&mut self, key: &KeyRef<'_, K>) -> Option<u32>;
 }
 
 impl<K: Key> KeyNumbering<K> for &KeyInterner<K> {
     #[inline]
-    fn number(&mut self, logged: &KeyRef<'_, K>) -> Option<u32> {
-        logged.known_number(self)
+    fn logged(&mut self, key: &KeyRef<'_, K>) -> Option<u32> {
+        match key {
+            KeyRef::Number(number) => Some(*number).filter(|number| (*number as usize) < self.len()),
+            KeyRef::Key(key) => self.find(*key),
+        }
     }
+}
 
-    fn names(&self) -> &KeyInterner<K> {
-        self
+impl<K: Key> KeyNumbering<K> for &mut KeyInterner<K> {
+    #[inline]
+    fn logged(&mut self, key: &KeyRef<'_, K>) -> Option<u32> {
+        match key {
+            KeyRef::Number(_) => (&**self).logged(key),
+            KeyRef::Key(key) => Some(self.number(*key)),
+        }
     }
 }
 
@@ -77,8 +75,6 @@ impl<K: Key> KeyNumbering<K> for &KeyInterner<K> {
 #[derive(Clone, Copy)]
 pub struct LogBounder {
     pub rule: Rule,
-    pub bounds: Bounds,
-    pub seed: u64,
     pub calendar: Calendar,
     pub first: i64,
     pub fault: Fault,
@@ -112,10 +108,9 @@ impl LogBounder {
                 stored.left().on_disk.read(run, log, &mut packed)?;
                 self.offer_all(&mut part, &mut names, &packed)?;
             }
-            check_room(names.names().is_full)?;
-            self.settle(&part, names.names(), |period, key, times| {
-                counts.add(pane_of(period), key, times);
-            });
+            let names = names.borrow();
+            check_room(names.is_full)?;
+            self.settle(&part, names, |period, key, times| counts.add(pane_of(period), key, times));
         }
     }
 
@@ -150,10 +145,10 @@ impl LogBounder {
                 user: entry.user,
                 place: self.rule.place(entry.user, entry.period),
                 epoch: self.calendar.epoch_of(self.first + i64::from(entry.period)),
-                key: names.number(&entry.key).ok_or_else(not_as_it_was)?,
+                key: names.logged(&entry.key).ok_or_else(not_as_it_was)?,
                 times: entry.times,
             };
-            part.offer(self.rule, names.names(), &offer);
+            part.offer(self.rule, (*names).borrow(), &offer);
         }
         check_room(part.is_full())
     }
@@ -163,7 +158,7 @@ impl LogBounder {
             return part.for_each_key(count);
         }
         let epoch_of = |period: u32| self.calendar.epoch_of(self.first + i64::from(period));
-        let mut admitted = Contributions::<K>::new(&self.bounds, self.seed);
+        let mut admitted = Contributions::<K>::new(self.rule);
         part.for_each(self.rule, names, epoch_of, |Contribution { period, user, keys }| {
             let epoch = (epoch_of(period) - self.calendar.epoch_of(self.first)) as u32;
             let place = admitted.place(user, epoch);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::contributions::Contributions;
+use super::contributions::{Contributions, Rule};
 use super::spill::no_room;
 use super::streaming_bounder::StreamingBounder;
 use super::user_set::Users;
@@ -10,7 +10,6 @@ use crate::codec::{Reader, Writer, check, damaged};
 use crate::counting::Tally;
 use crate::error::Result;
 use crate::key::Key;
-use crate::spec::Bounds;
 
 /// What users have in a period of their own, or in an epoch: the number of either.
 type ByNumber<K> = BTreeMap<i64, Users<K>>;
@@ -40,9 +39,9 @@ impl<K: Key> StreamingBounder<K> {
     /// Goes on from what was written. It depends on nothing but what each user did, so it is the same map.
     pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<()> {
         self.filter.tally = Tally::load(from)?;
-        self.open = load_all(from, &self.bounds, self.seed)?;
+        self.open = load_all(from, self.rule)?;
         self.offered = from.each(|from| Ok((from.position()?, from.count_of_pane()?)))?;
-        self.admitted = load_all(from, &self.bounds, self.seed)?;
+        self.admitted = load_all(from, self.rule)?;
         let offered = |period: &i64| self.offered.get(period).copied().unwrap_or(0);
         let were_there = |(period, open): (&i64, &Users<K>)| open.memory.total() <= offered(period);
         check(self.open.iter().all(were_there), "users have more events than there were")
@@ -109,10 +108,10 @@ fn save_all<K: Key>(all: &ByNumber<K>, to: &mut Writer) {
     });
 }
 
-fn load_all<K: Key>(from: &mut Reader<'_>, bounds: &Bounds, seed: u64) -> Result<ByNumber<K>> {
+fn load_all<K: Key>(from: &mut Reader<'_>, rule: Rule) -> Result<ByNumber<K>> {
     from.each(|from| {
-        let (number, memory) = (from.position()?, Contributions::load(from, bounds, seed)?);
-        Ok((number, Users::in_memory(memory, bounds, seed)))
+        let (number, memory) = (from.position()?, Contributions::load(from, rule)?);
+        Ok((number, Users { memory, ..Users::new(rule) }))
     })
 }
 
@@ -144,8 +143,8 @@ impl<K: Key> Contributions<K> {
         total
     }
 
-    fn load(from: &mut Reader<'_>, bounds: &Bounds, seed: u64) -> Result<Self> {
-        let mut loaded = Self::new(bounds, seed);
+    fn load(from: &mut Reader<'_>, rule: Rule) -> Result<Self> {
+        let mut loaded = Self::new(rule);
         let keys = from.length()?;
         for number in 0..keys {
             let mut packed = from.bytes()?;
@@ -163,48 +162,5 @@ impl<K: Key> Contributions<K> {
             loaded.offer_number(user, loaded.place(user, 0), 0, key, times);
         }
         check(!loaded.is_full(), "there are more users than there can be").map(|()| loaded)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::counting::users::Calendar;
-    use crate::fault::Fault;
-    use crate::key::{Bytes, Keys};
-    use crate::pane::PaneShape;
-    use crate::spec::Bounds;
-
-    /// Six panes an epoch, after every event written and read again: the panes are those of one that was never written.
-    #[test]
-    fn users_go_on_as_if_they_had_stayed_in_memory() {
-        let hour = std::time::Duration::from_secs(3_600);
-        let bounds = Bounds { per_key: 2, epoch: 6 * hour, ..Bounds::new(3) };
-        let pane = hour.as_micros() as i64;
-        let new = || {
-            let calendar = Calendar::new(&bounds, pane);
-            StreamingBounder::<Bytes>::new(Keys::open(), bounds, calendar, 7, u64::MAX, Fault::default())
-        };
-        let made_with = PaneShape::new(1_000, 0, None, 7).unwrap().parameters();
-        let (mut stayed, mut moved) = (new(), new());
-        for number in 0..12_i64 {
-            for event in 0..60_i64 {
-                let (user, key) = ([(event % 7) as u8], [(event * event % 11) as u8]);
-                let time = number * pane + event;
-                for live in [&mut stayed, &mut moved] {
-                    live.push(time, Some(&user), Some(&key)).unwrap();
-                }
-                let bytes = Writer::written(|to| moved.save(to));
-                moved = new();
-                Reader::read_all(&bytes, |from| moved.load(from)).unwrap();
-            }
-            let counts = |live: &mut StreamingBounder<Bytes>| {
-                let pane = live.close(number, made_with).unwrap();
-                let counts = pane.counts().iter().map(|(key, count)| (key.to_vec(), count));
-                counts.collect::<BTreeMap<_, _>>()
-            };
-            assert_eq!(counts(&mut moved), counts(&mut stayed), "pane {number}");
-            assert_eq!(moved.filter.tally, stayed.filter.tally);
-        }
     }
 }

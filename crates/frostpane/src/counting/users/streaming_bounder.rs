@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::calendar::Calendar;
-use super::contributions::{Contribution, Contributions, PARTS};
+use super::contributions::{Contribution, Contributions, LOGS, PARTS, Rule};
 use super::counts::Counts;
 use super::event_filter::EventFilter;
-use super::key_interner::KeyInterner;
 use super::log_bounder::not_as_it_was;
 use super::spill::{SpillFactory, check_room, no_room};
-use super::user_set::{Users, logs};
+use super::user_set::Users;
 use crate::error::Result;
 use crate::fault::{Fault, Mutant};
 use crate::key::{Key, Keys};
@@ -24,8 +23,7 @@ const LOOK_EVERY: u64 = 1 << 12;
 /// events of a user pass through. What has been counted stays counted.
 pub struct StreamingBounder<K: Key> {
     pub filter: EventFilter<K>,
-    pub(super) bounds: Bounds,
-    pub(super) seed: u64,
+    pub(super) rule: Rule,
     pub calendar: Calendar,
     pub(super) open: BTreeMap<i64, Users<K>>,
     pub(super) offered: BTreeMap<i64, u64>,
@@ -35,8 +33,8 @@ pub struct StreamingBounder<K: Key> {
     most_bytes: u64,
     /// Files for users that do not fit into the memory.
     pub(super) scratch: Option<SpillFactory>,
-    /// True if more users than fit are an error where there is no disk.
-    is_limited: bool,
+    /// True if more users than fit are an error where there is no disk: what was taken once has its place.
+    pub is_limited: bool,
     /// True if some events are missing, for want of room or because the disk lost them: which ones depends on everybody, so nothing is made
     /// of the rest.
     is_full: bool,
@@ -54,8 +52,7 @@ impl<K: Key> StreamingBounder<K> {
     ) -> Self {
         Self {
             filter: EventFilter::new(keys, &bounds, seed),
-            bounds,
-            seed,
+            rule: Rule::new(&bounds, seed),
             calendar,
             open: BTreeMap::new(),
             offered: BTreeMap::new(),
@@ -76,11 +73,6 @@ impl<K: Key> StreamingBounder<K> {
     #[cfg(test)]
     pub fn limit_bytes(&mut self, most_bytes: u64) {
         self.most_bytes = most_bytes;
-    }
-
-    /// Limits users to the memory that was planned, or not: what was taken once has its place.
-    pub fn limit_memory(&mut self, limited: bool) {
-        self.is_limited = limited;
     }
 
     /// One event, if it lies in one of these panes. The clock decides which they are, and no event does.
@@ -107,8 +99,7 @@ impl<K: Key> StreamingBounder<K> {
         self.filter.tally.offered += 1;
         let period = self.calendar.period_at(time);
         *self.offered.entry(period).or_default() += 1;
-        let (bounds, seed) = (self.bounds, self.seed);
-        let open = self.open.entry(period).or_insert_with(|| Users::new(&bounds, seed));
+        let open = self.open.entry(period).or_insert_with(|| Users::new(self.rule));
         let place = open.memory.place(user, 0);
         let epoch = self.calendar.epoch_of(period);
         open.memory.offer(user, place, epoch, key, 1);
@@ -142,7 +133,7 @@ impl<K: Key> StreamingBounder<K> {
             // And so was what was not.
             return Ok(counted);
         }
-        let (mut counts, mut names) = (Counts::new(1), KeyInterner::new(self.seed));
+        let (mut counts, mut names) = (Counts::new(1), self.rule.names());
         let mut offered = 0;
         for period in self.calendar.periods_of(pane) {
             if let Some(users) = self.open.remove(&period) {
@@ -179,18 +170,16 @@ impl<K: Key> StreamingBounder<K> {
             self.admitted.remove(&epoch);
         }
         let bounder = PeriodBounder { epoch, fault: self.fault };
-        let (bounds, seed) = (self.bounds, self.seed);
         let splits = self.calendar.splits_epochs();
         if splits {
-            let none = || Users::new(&bounds, seed);
-            self.admitted.entry(epoch).or_insert_with(none);
+            self.admitted.entry(epoch).or_insert_with(|| Users::new(self.rule));
         }
         let admitted = self.admitted.get_mut(&epoch).filter(|_| splits);
         if !users.are_on_disk() && admitted.as_ref().is_none_or(|users| !users.are_on_disk()) {
             let admitted = admitted.map(|users| &mut users.memory);
             return bounder.admit(&users.memory, admitted, |_, key, times| count(key, times));
         }
-        for log in logs() {
+        for log in 0..LOGS {
             let candidates = users.of_log(log, epoch)?;
             let Some(admitted) = self.admitted.get_mut(&epoch).filter(|_| splits) else {
                 bounder.admit(&candidates, None, |_, key, times| count(key, times))?;

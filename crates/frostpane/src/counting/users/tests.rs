@@ -1,12 +1,13 @@
 //! All short streams of three users, three keys and two epochs, and all their neighbours: what is counted is bounded, and follows
 //! from each user alone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Cursor};
 use std::time::Duration;
 
 use super::spill::File;
 use super::*;
+use crate::counting::Tally;
 use crate::fault::Fault;
 use crate::key::Keys;
 use crate::pane::{Pane, PaneShape, Parameters};
@@ -99,17 +100,29 @@ fn live(bounds: Bounds, pane: i64, events: &[Event]) -> Counts {
     counts_of(&closed)
 }
 
-fn bounder(bounds: Bounds, pane: i64, events: &[Event]) -> Counts {
+type Memory = (u64, Option<SpillFactory>);
+
+/// Panes of events that come in any order, with what became of them.
+fn bounded<'a>(
+    bounds: Bounds,
+    pane: i64,
+    memory: Memory,
+    events: impl Iterator<Item = (i64, &'a [u8], u64)>,
+) -> crate::Result<(Vec<Pane<u64>>, Tally)> {
     let calendar = Calendar::new(&bounds, pane);
     let panes = 2 * EPOCH / pane;
     let periods = 0..calendar.periods_of(panes).start;
     let mut bounder =
-        BatchBounder::new(Keys::Open, bounds, calendar, periods, SEED, (u64::MAX, None), Fault::default());
+        BatchBounder::new(Keys::Open, bounds, calendar, periods, SEED, memory, Fault::default());
     for (time, user, key) in events {
-        bounder.push(*time, Some(USERS[*user]), Some(*key)).unwrap();
+        bounder.push(time, Some(user), Some(key))?;
     }
-    let pane_of = |period| calendar.pane_of(period) as usize;
-    let (closed, tally) = bounder.close(panes as usize, pane_of, made_with()).unwrap();
+    bounder.close(panes as usize, |period| calendar.pane_of(period) as usize, made_with())
+}
+
+fn bounder(bounds: Bounds, pane: i64, events: &[Event]) -> Counts {
+    let given = events.iter().map(|(time, user, key)| (*time, USERS[*user], *key));
+    let (closed, tally) = bounded(bounds, pane, (u64::MAX, None), given).unwrap();
     let counts = counts_of(&closed);
     let counted: i64 = counts.iter().flatten().sum();
     assert_eq!(counted as u64 + tally.beyond_bounds, events.len() as u64);
@@ -300,27 +313,16 @@ fn crowd() -> Vec<(i64, Vec<u8>, u64)> {
         .collect()
 }
 
-fn counts_of_crowd(
-    bounds: Bounds,
-    pane: i64,
-    memory: (u64, Option<SpillFactory>),
-) -> crate::Result<Vec<String>> {
-    let calendar = Calendar::new(&bounds, pane);
-    let panes = 2 * EPOCH / pane;
-    let periods = 0..calendar.periods_of(panes).start;
-    let mut bounder =
-        BatchBounder::new(Keys::Open, bounds, calendar, periods, SEED, memory, Fault::default());
-    for (time, user, key) in &crowd() {
-        bounder.push(*time, Some(user), Some(*key))?;
-    }
-    let pane_of = |period| calendar.pane_of(period) as usize;
-    let (closed, tally) = bounder.close(panes as usize, pane_of, made_with())?;
-    let sorted = closed.iter().map(|pane: &Pane<u64>| {
-        let mut counts: Vec<_> = pane.counts().iter().collect();
-        counts.sort_unstable();
-        format!("{counts:?} {tally:?}")
-    });
-    Ok(sorted.collect())
+fn counts_of_crowd(bounds: Bounds, pane: i64, memory: Memory) -> crate::Result<Vec<String>> {
+    let crowd = crowd();
+    let given = crowd.iter().map(|(time, user, key)| (*time, user.as_slice(), *key));
+    let (closed, tally) = bounded(bounds, pane, memory, given)?;
+    Ok(closed.iter().map(|pane| told(pane, tally)).collect())
+}
+
+/// A pane, its counts sorted, and what became of events.
+fn told(pane: &Pane<u64>, tally: Tally) -> String {
+    format!("{:?} {tally:?}", pane.counts().iter().collect::<BTreeMap<_, _>>())
 }
 
 /// Ten times to disk and back, user by user.
@@ -337,11 +339,7 @@ fn what_went_to_disk_is_counted_as_what_did_not() {
 }
 
 /// Panes as time goes by, in so much memory: sorted, and what became of events. Also how many runs went to disk.
-fn live_counts_of_crowd(
-    bounds: Bounds,
-    pane: i64,
-    memory: (u64, Option<SpillFactory>),
-) -> (Vec<String>, usize) {
+fn live_counts_of_crowd(bounds: Bounds, pane: i64, memory: Memory) -> (Vec<String>, usize) {
     let calendar = Calendar::new(&bounds, pane);
     let mut live =
         StreamingBounder::<u64>::new(Keys::Open, bounds, calendar, SEED, memory.0, Fault::default());
@@ -356,9 +354,7 @@ fn live_counts_of_crowd(
         }
         runs += live.runs().len();
         let pane = live.close(number, made_with()).unwrap();
-        let mut counts: Vec<_> = pane.counts().iter().collect();
-        counts.sort_unstable();
-        closed.push(format!("{counts:?} {:?}", live.filter.tally));
+        closed.push(told(&pane, live.filter.tally));
     }
     assert_eq!((live.bytes(), live.runs().len()), (0, 0), "nobody is remembered");
     (closed, runs)

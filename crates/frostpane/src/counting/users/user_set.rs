@@ -1,30 +1,22 @@
 //! Users of one period or epoch, in memory and on disk.
 
-use super::contributions::{Contributions, LOGS};
+use super::contributions::{Contributions, Rule};
 use super::log::{self, Entry, KeyRef};
 use super::log_bounder::not_as_it_was;
 use super::spill::{SpillFactory, SpillFile, check_room};
 use crate::error::Result;
 use crate::key::Key;
-use crate::spec::Bounds;
 
 /// What users came to in one period, or what was admitted of them in one epoch. A user may be in memory and in several runs on disk:
 /// all that counts is found log by log.
 pub struct Users<K> {
     pub memory: Contributions<K>,
     pub on_disk: SpillFile,
-    /// Bounds and seed of `memory`.
-    rule: (Bounds, u64),
 }
 
 impl<K: Key> Users<K> {
-    pub fn new(bounds: &Bounds, seed: u64) -> Self {
-        Self::in_memory(Contributions::new(bounds, seed), bounds, seed)
-    }
-
-    /// Those, with none on disk.
-    pub fn in_memory(memory: Contributions<K>, bounds: &Bounds, seed: u64) -> Self {
-        Self { memory, on_disk: SpillFile::default(), rule: (*bounds, seed) }
+    pub fn new(rule: Rule) -> Self {
+        Self { memory: Contributions::new(rule), on_disk: SpillFile::default() }
     }
 
     pub fn are_on_disk(&self) -> bool {
@@ -35,13 +27,13 @@ impl<K: Key> Users<K> {
         check_room(self.memory.is_full())?;
         let memory = &self.memory;
         self.on_disk.write(scratch, |log| std::iter::once(memory.packed_log(log)))?;
-        self.memory = Contributions::new(&self.rule.0, self.rule.1);
+        self.memory = Contributions::new(memory.rule);
         Ok(())
     }
 
     /// All users of a log, in a table of their own. The order of preference is that of an epoch.
     pub fn of_log(&mut self, log: usize, epoch: i64) -> Result<Contributions<K>> {
-        let mut gathered = Contributions::new(&self.rule.0, self.rule.1);
+        let mut gathered = Contributions::new(self.memory.rule);
         let mut packed = self.memory.packed_log(log);
         gathered.offer_packed(&packed, epoch)?;
         for run in 0..self.on_disk.runs.len() {
@@ -76,8 +68,4 @@ impl<K: Key> Contributions<K> {
         }
         Ok(())
     }
-}
-
-pub fn logs() -> std::ops::Range<usize> {
-    0..LOGS
 }

@@ -3,15 +3,17 @@
 //! Very frequent words are counted in a first pass. The rest is grouped by first bits, so that equal
 //! words are counted together in a table that stays in the nearest cache.
 
-mod buckets;
 mod frequent;
 mod table;
 
 use std::slice;
 
-use buckets::Buckets;
 use frequent::Frequent;
 use table::WordTable;
+
+/// Expected words of a bucket, and the most buckets.
+const BUCKET: usize = 700;
+const MOST_BUCKETS: usize = 1 << 9;
 
 /// A word and its count.
 pub type WordCount = (u64, u64);
@@ -44,7 +46,6 @@ impl ListCounter {
         buckets.for_each(|bucket| table.count(bucket, known, times, &mut visit));
     }
 
-    /// Memory in bytes.
     pub fn bytes(&self) -> u64 {
         self.frequent.bytes() + self.buckets.bytes() + self.table.bytes()
     }
@@ -52,6 +53,55 @@ impl ListCounter {
     /// The most memory, in bytes, for lists of this many words.
     pub fn most_bytes(words: u64) -> u64 {
         Self::default().bytes().saturating_add(words.saturating_mul(2 * size_of::<u64>() as u64))
+    }
+}
+
+/// A list split by the first bits of its words.
+#[derive(Clone, Debug)]
+struct Buckets {
+    /// The words, bucket by bucket.
+    words: Vec<u64>,
+    /// The end of each bucket.
+    ends: Box<[u32; MOST_BUCKETS]>,
+}
+
+impl Default for Buckets {
+    fn default() -> Self {
+        Self { words: Vec::new(), ends: Box::new([0; MOST_BUCKETS]) }
+    }
+}
+
+impl Buckets {
+    /// Splits a list, replacing the previous one. Returns how many bits all words of a bucket share.
+    fn split(&mut self, list: &[u64]) -> u32 {
+        let bits = list.len().div_ceil(BUCKET).next_power_of_two().min(MOST_BUCKETS).trailing_zeros();
+        let bucket = |word: u64| word.unbounded_shr(u64::BITS - bits) as usize % MOST_BUCKETS;
+        let next = &mut self.ends;
+        next.fill(0);
+        list.iter().for_each(|word| next[bucket(*word)] += 1);
+        let mut start = 0;
+        for next in next.iter_mut() {
+            start += std::mem::replace(next, start);
+        }
+        let words = room(&mut self.words, list.len());
+        for word in list {
+            let place = &mut next[bucket(*word)];
+            words[*place as usize] = *word;
+            *place += 1;
+        }
+        bits
+    }
+
+    fn for_each(&mut self, mut visit: impl FnMut(&mut [u64])) {
+        let mut start = 0;
+        for end in self.ends.iter().map(|end| *end as usize) {
+            visit(&mut self.words[start..end]);
+            start = end;
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        (MOST_BUCKETS * size_of::<u32>() + self.words.capacity() * size_of::<u64>()) as u64
     }
 }
 

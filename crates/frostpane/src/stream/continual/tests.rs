@@ -13,9 +13,7 @@ use crate::release::Estimator;
 use crate::release::continual::ContinualInfo;
 use crate::release::noise_tree::Tree;
 use crate::release::noise_tree::node_key::Purpose;
-use crate::spec::Edge;
-use crate::spec::Policy;
-use crate::spec::{Norm, Window};
+use crate::spec::{Edge, Norm, Policy, Window};
 use crate::stream::HeavyHitters;
 
 /// Where and when each node's count of each key is: the noise-free vector that noise is added to.
@@ -109,10 +107,6 @@ impl Entropy for Failing {
     }
 }
 
-fn drawing_from(builder: crate::Builder<u64>, source: fn() -> Box<dyn Entropy + Send>) -> Continual<u64> {
-    Continual { source, ..builder.continual().unwrap() }
-}
-
 fn without_key(continual: &mut Continual<u64>, time: Option<i64>) -> Result<Vec<Release<u64>>> {
     collect(|due| continual.push(Event { time, key: None, user: None }, due))
 }
@@ -121,62 +115,45 @@ fn without_key(continual: &mut Continual<u64>, time: Option<i64>) -> Result<Vec<
 /// one, in batches and by the clock.
 #[test]
 fn an_error_means_that_the_event_was_not_counted() {
-    let events: Vec<Option<u64>> = (0..20).map(|i| (i % 4 > 0).then_some(i % 5)).collect();
+    let event = |i: i64, time| Event { time, key: (i % 4 > 0).then_some(i as u64 % 5), user: None };
+    let by_count: Vec<Event<'_, u64>> = (0..20).map(|i| event(i, None)).collect();
+    // Every fifth comes late, and two of them too late.
+    let time = |i: i64| if i % 5 == 4 { i - 1 - i / 4 } else { i };
+    let by_clock: Vec<Event<'_, u64>> = (0..20).map(|i| event(i, Some(time(i) * 1_000_000))).collect();
     let build = |window: Window| {
         let builder = HeavyHitters::builder(Keys::open()).norm(Norm::L1);
         let builder = builder.epsilon(1e5).delta(0.25).alpha(0.01).window(window);
-        drawing_from(builder, || Box::new(Failing))
+        builder.continual().unwrap().drawing_from(|| Box::new(Failing))
     };
-    let by_count = |slide| Window::events(12).slide(slide);
+    let give = |continual: &mut Continual<u64>, events: &[Event<'_, u64>], together: usize| {
+        let (mut releases, mut failures) = (Vec::new(), 0);
+        let mut show = |continual: &Continual<u64>| releases.push(continual.release().unwrap());
+        for batch in events.chunks(together) {
+            let mut left = batch.iter().copied();
+            let mut take = || match together {
+                1 => continual.push(batch[0], &mut show),
+                _ => continual.extend(&mut left, &mut show),
+            };
+            while take().is_err() {
+                failures += 1;
+            }
+        }
+        (failures, releases)
+    };
     let second = Duration::from_secs(1);
-    let by_clock = Window::clock(9 * second).slide(3 * second).lateness(second);
-    type Way<'a> = (Window, &'a dyn Fn(&mut Continual<u64>, &mut Vec<Release<u64>>) -> u64);
-    let one_by_one = |continual: &mut Continual<u64>, releases: &mut Vec<Release<u64>>| {
-        let mut failures = 0;
-        for event in &events {
-            let mut show = |continual: &Continual<u64>| releases.push(continual.release().unwrap());
-            while continual.push(Event { time: None, key: *event, user: None }, &mut show).is_err() {
-                failures += 1;
-            }
-        }
-        failures
-    };
-    let in_batches = |continual: &mut Continual<u64>, releases: &mut Vec<Release<u64>>| {
-        let mut failures = 0;
-        for batch in events.chunks(7) {
-            let mut batch = batch.iter().map(|key| Event { time: None, key: *key, user: None });
-            let mut show = |continual: &Continual<u64>| releases.push(continual.release().unwrap());
-            while continual.extend(&mut batch, &mut show).is_err() {
-                failures += 1;
-            }
-        }
-        failures
-    };
-    let at_times = |continual: &mut Continual<u64>, releases: &mut Vec<Release<u64>>| {
-        let mut failures = 0;
-        for (i, event) in (0..).zip(&events) {
-            // Every fifth comes late, and two of them too late.
-            let time = if i % 5 == 4 { i - 1 - i / 4 } else { i } * 1_000_000;
-            let mut show = |continual: &Continual<u64>| releases.push(continual.release().unwrap());
-            while continual.push(Event { time: Some(time), key: *event, user: None }, &mut show).is_err() {
-                failures += 1;
-            }
-        }
-        failures
-    };
-    let ways: [Way; 5] = [
-        (by_count(4), &one_by_one),
-        (by_count(1), &one_by_one),
-        (by_count(4), &in_batches),
-        (by_count(1), &in_batches),
-        (by_clock, &at_times),
+    let slides = |slide| Window::events(12).slide(slide);
+    let ways = [
+        (slides(4), &by_count, 1),
+        (slides(1), &by_count, 1),
+        (slides(4), &by_count, 7),
+        (slides(1), &by_count, 7),
+        (Window::clock(9 * second).slide(3 * second).lateness(second), &by_clock, 1),
     ];
-    for (way, (window, give)) in ways.iter().enumerate() {
+    for (way, (window, events, together)) in ways.into_iter().enumerate() {
         let run = |failing: usize| {
             WORDS_LEFT.set(failing);
-            let mut continual = build(*window);
-            let mut releases = Vec::new();
-            let failures = give(&mut continual, &mut releases);
+            let mut continual = build(window);
+            let (failures, releases) = give(&mut continual, events, together);
             (failures, releases, continual.tally().without_key, continual.tally().late)
         };
         let (_, releases, without_key, dropped) = run(0);
@@ -291,7 +268,7 @@ impl Case {
 
     fn check(&self, releases: u64) {
         SEED.set(0);
-        let mut continual = drawing_from(self.builder(), seeded);
+        let mut continual = self.builder().continual().unwrap().drawing_from(seeded);
         let stream = (0..3).flat_map(|key| vec![key; self.counts[key as usize] as usize]);
         let stream: Vec<u64> = stream.collect();
         let mut keys = BTreeMap::new();
@@ -505,19 +482,6 @@ fn every_number_is_right_where_something_else_decides() {
 }
 
 #[test]
-fn an_event_without_a_key_ends_a_pane_as_any_other() {
-    let builder = HeavyHitters::<u64>::builder(Keys::range(0..3).unwrap()).norm(Norm::L1);
-    let window = Window::events(6).slide(2);
-    let mut continual = builder.epsilon(1e5).window(window).continual().unwrap();
-    assert!(continual.update(1).unwrap().is_empty());
-    let released = without_key(&mut continual, None).unwrap();
-    assert_eq!(released.len(), 1);
-    assert_eq!(released[0].window.events, 2);
-    assert_eq!((released[0].heavy.len(), released[0].heavy[0].count), (1, 1));
-    assert_eq!(continual.tally().without_key, 1);
-}
-
-#[test]
 fn a_window_by_count_has_no_clock() {
     let mut continual = continual(2);
     assert!(continual.advance_to(0).is_err());
@@ -639,10 +603,11 @@ fn all_releases_of_a_sequence_cost_what_one_of_them_says() {
     assert_eq!(crate::Cost::of(all).epsilon(), 2.0 * epsilon);
 }
 
+const HOUR: i64 = 3_600_000_000;
+
 /// Before 1970, across it and after: 900 events an hour, in windows of up to three hours.
 #[test]
 fn counts_are_carried_on_wherever_the_clock_begins() {
-    const HOUR: i64 = 3_600_000_000;
     for first in [-1_000, -5, -3, -1, 0, 7] {
         let hour = Duration::from_micros(HOUR as u64);
         let mut continual = HeavyHitters::builder(Keys::range(0..3).unwrap())
@@ -678,7 +643,6 @@ fn hourly_of_people() -> crate::Builder<u64> {
 /// those who were is gone.
 #[test]
 fn nothing_follows_a_time_that_is_over_because_its_bounds_would_begin_anew() {
-    const HOUR: i64 = 3_600_000_000;
     let at = |micros: i64| Edge::Instant(jiff::Timestamp::from_microsecond(micros).unwrap());
     let mut history = hourly_of_people().history(at(0), at(12 * HOUR)).unwrap();
     history.push(Event::by(b"ann", 0, 1)).unwrap();
@@ -693,7 +657,6 @@ fn nothing_follows_a_time_that_is_over_because_its_bounds_would_begin_anew() {
 /// The clock is first told what time it is in 1969: no list of the time up to 1970 is due.
 #[test]
 fn the_clock_of_people_begins_where_it_is_told_to_also_before_1970() {
-    const HOUR: i64 = 3_600_000_000;
     let mut continual = hourly_of_people().continual().unwrap();
     assert_eq!(continual.advance_to(-120 * HOUR).unwrap().len(), 0);
     continual.push(Event::by(b"ann", -120 * HOUR, 1), |_| ()).unwrap();
@@ -704,7 +667,6 @@ fn the_clock_of_people_begins_where_it_is_told_to_also_before_1970() {
 /// Another run may have shown what someone did in the hours before, and what that was is not known.
 #[test]
 fn a_run_that_begins_within_an_epoch_counts_from_the_next_one_on() {
-    const HOUR: i64 = 3_600_000_000;
     let mut continual = hourly_of_people().continual().unwrap();
     continual.advance_to(5 * HOUR).unwrap();
     continual.push(Event::by(b"ann", 6 * HOUR, 1), |_| ()).unwrap();
@@ -717,7 +679,6 @@ fn a_run_that_begins_within_an_epoch_counts_from_the_next_one_on() {
 /// Noise and intervals of later lists follow from it, so it has to be a number that a list has shown.
 #[test]
 fn what_is_remembered_of_windows_of_people_is_what_their_lists_said() {
-    const HOUR: i64 = 3_600_000_000;
     let mut continual = hourly_of_people().epsilon(1.0).continual().unwrap();
     continual.advance_to(0).unwrap();
     for hour in 1..30 {
