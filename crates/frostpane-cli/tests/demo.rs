@@ -30,7 +30,7 @@ static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     Saved { text: read(&file), file, told }
 });
 
-/// How often each search occurs after so many events.
+/// The number of times that each search occurs after so many events.
 fn counts_after(events: usize) -> HashMap<&'static str, u64> {
     let searches = SAVED.text.lines().skip(1 + events).map(|line| line.rsplit('\t').next().unwrap());
     let mut counts = HashMap::new();

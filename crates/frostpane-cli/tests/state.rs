@@ -303,7 +303,7 @@ fn a_witness_is_outside_of_the_folder_by_whatever_path() {
     assert!(stdout(&inspect).contains("witness /"), "it is found from elsewhere");
 }
 
-/// What a forgotten day has spent stays spent, whatever a file beside the database says.
+/// A forgotten day keeps what it has spent, whatever a file beside the database says.
 #[test]
 fn a_forgotten_day_stays_spent() {
     let folder = folder("state-forgotten");

@@ -2,8 +2,6 @@
 
 mod audit;
 mod budget;
-mod check;
-mod compact;
 mod compare;
 mod demo;
 mod ingest;
@@ -15,7 +13,7 @@ mod notes;
 mod plan;
 mod release;
 mod state;
-mod transfer;
+mod upkeep;
 mod watch;
 
 use clap::Subcommand;
@@ -35,10 +33,10 @@ pub enum Command {
     Release(release::ReleaseArgs),
     Budget(budget::BudgetArgs),
     Inspect(inspect::InspectArgs),
-    Check(check::CheckArgs),
-    Compact(compact::CompactArgs),
-    Forget(transfer::ForgetArgs),
-    Restore(transfer::RestoreArgs),
+    Check(upkeep::CheckArgs),
+    Compact(upkeep::CompactArgs),
+    Forget(upkeep::ForgetArgs),
+    Restore(upkeep::RestoreArgs),
     Compare(compare::CompareArgs),
     Audit(audit::AuditArgs),
     /// Write completions for a shell to standard output.
@@ -79,10 +77,10 @@ impl Command {
             Command::Release(args) => with_keys_of!(&args.dir, release::run(args)),
             Command::Budget(args) => budget::run(args),
             Command::Inspect(args) => inspect::run(args),
-            Command::Check(args) => check::run(args),
-            Command::Compact(args) => with_keys_of!(&args.dir, compact::run(args)),
-            Command::Forget(args) => with_keys_of!(&args.dir, transfer::forget(args)),
-            Command::Restore(args) => with_keys_of!(&args.dir, transfer::restore(args)),
+            Command::Check(args) => upkeep::check(args),
+            Command::Compact(args) => with_keys_of!(&args.dir, upkeep::compact(args)),
+            Command::Forget(args) => with_keys_of!(&args.dir, upkeep::forget(args)),
+            Command::Restore(args) => with_keys_of!(&args.dir, upkeep::restore(args)),
             Command::Compare(args) => compare::run(args),
             Command::Audit(args) => audit::run(args),
             Command::Completions { shell } => man::completions(*shell),
