@@ -4,13 +4,9 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use frostpane::ErrorKind;
-
 #[derive(Debug)]
 pub enum Failure {
     Message(String),
-    /// The operating system gave no entropy: no line of the input is to blame.
-    Entropy(String),
     Output(io::Error),
     /// The list was written, but no event had a key that counts.
     NoKeys(String),
@@ -43,45 +39,29 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Message(message)
-            | Failure::Entropy(message)
-            | Failure::NoKeys(message)
-            | Failure::Violated(message) => f.write_str(message),
+            Failure::Message(message) | Failure::NoKeys(message) | Failure::Violated(message) => {
+                f.write_str(message)
+            }
             Failure::Output(cause) => write!(f, "cannot write the result: {cause}"),
         }
     }
 }
 
-impl From<frostpane::Error> for Failure {
-    fn from(error: frostpane::Error) -> Self {
-        match error.kind() {
-            ErrorKind::Entropy => Failure::Entropy(error.to_string()),
-            _ => Failure::Message(error.to_string()),
-        }
-    }
+macro_rules! as_messages {
+    ($($cause:ty),*) => {
+        $(impl From<$cause> for Failure {
+            fn from(cause: $cause) -> Self {
+                Failure::Message(cause.to_string())
+            }
+        })*
+    };
 }
 
-impl From<frostpane_events::Error> for Failure {
-    fn from(error: frostpane_events::Error) -> Self {
-        Failure::Message(error.to_string())
-    }
-}
+as_messages!(&str, String, frostpane::Error, frostpane_events::Error, toml::ser::Error);
 
 impl From<frostpane_paper::PresetRefusal> for Failure {
     fn from(refusal: frostpane_paper::PresetRefusal) -> Self {
         Failure::Message(format!("the published algorithm cannot run: {refusal}"))
-    }
-}
-
-impl From<&str> for Failure {
-    fn from(message: &str) -> Self {
-        Failure::Message(message.to_owned())
-    }
-}
-
-impl From<String> for Failure {
-    fn from(message: String) -> Self {
-        Failure::Message(message)
     }
 }
 

@@ -37,19 +37,12 @@ impl OutputFile {
         file: &Path,
         content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<()> {
-        Self::create(what, file)?.finish(what, content)
-    }
-
-    fn finish(
-        mut self,
-        what: &str,
-        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-    ) -> Result<()> {
-        let outcome = content(&mut self.out)
-            .and_then(|()| self.out.flush())
-            .and_then(|()| self.out.get_ref().sync_all())
-            .and_then(|()| fs::rename(&self.temporary, &self.target));
-        outcome.map_err(|cause| refusal(what, &self.target, &remedy(&cause)))
+        let mut file = Self::create(what, file)?;
+        let outcome = content(&mut file.out)
+            .and_then(|()| file.out.flush())
+            .and_then(|()| file.out.get_ref().sync_all())
+            .and_then(|()| fs::rename(&file.temporary, &file.target));
+        outcome.map_err(|cause| refusal(what, &file.target, &remedy(&cause)))
     }
 
     /// Refuses a file that cannot be written, before any budget is spent.

@@ -1,7 +1,6 @@
 //! The size and the styles of a terminal.
 
 use std::env;
-use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::ops::Deref;
 
@@ -33,7 +32,8 @@ impl Screen {
         let terminal = out.is_terminal();
         let asked = env::var("COLUMNS").ok();
         let measured = terminal_size::terminal_size().filter(|_| terminal);
-        let in_colour = terminal && allows_colour(env::var_os("NO_COLOR"), env::var_os("TERM"));
+        let forbidden = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let in_colour = terminal && !forbidden && env::var_os("TERM").is_none_or(|term| term != "dumb");
         let width = asked
             .and_then(|columns| columns.parse().ok())
             .filter(|columns| *columns > 0)
@@ -57,24 +57,5 @@ fn coloured() -> Styles {
         interval: Style::new().dimmed(),
         warning: AnsiColor::Yellow.on_default().bold(),
         heading: Style::new().bold(),
-    }
-}
-
-fn allows_colour(no_color: Option<impl AsRef<OsStr>>, term: Option<impl AsRef<OsStr>>) -> bool {
-    let forbidden = no_color.is_some_and(|value| !value.as_ref().is_empty());
-    let dumb = term.is_some_and(|value| value.as_ref() == "dumb");
-    !forbidden && !dumb
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colour_can_be_refused() {
-        assert!(allows_colour(None::<&str>, Some("xterm")));
-        assert!(allows_colour(Some(""), None::<&str>));
-        assert!(!allows_colour(Some("1"), Some("xterm")));
-        assert!(!allows_colour(None::<&str>, Some("dumb")));
     }
 }

@@ -2,15 +2,10 @@
 
 use std::process::Output;
 
-use crate::common::{frostpane, stderr, temporary, words};
-use serde_json::Value;
+use crate::common::{assert_refused, assert_told, frostpane, json, read, temporary, text, words};
 
 fn audit(arguments: &[&str]) -> Output {
     frostpane(&[&["audit"], arguments].concat(), b"")
-}
-
-fn outcome(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(output)))
 }
 
 /// An alarm needs both bounds of a check to err at once, by more than four standard deviations together: its
@@ -19,16 +14,14 @@ fn outcome(output: &Output) -> Value {
 #[test]
 fn the_claims_stand_in_a_short_audit_and_those_of_the_paper_do_not() {
     let picture = temporary("audit.svg", b"");
-    let output = audit(&["--short", "--json", "--picture", picture.to_str().unwrap()]);
-    let outcome = outcome(&output);
-    assert_eq!(output.status.code(), Some(0), "{outcome}");
+    let outcome = json(&["audit", "--short", "--json", "--picture", text(&picture)], b"");
     assert_eq!((&outcome["stood"], &outcome["confidence"]), (&true.into(), &0.99.into()));
     for check in outcome["checks"].as_array().unwrap() {
         let [epsilon, bound] = ["epsilon", "at_least"].map(|field| check[field].as_f64().unwrap());
         let published = check["published"].as_bool().unwrap();
         assert_eq!(bound > epsilon * (1.0 + 1e-9), published, "{check}");
     }
-    let svg = std::fs::read_to_string(picture).unwrap();
+    let svg = read(&picture);
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert!(svg.contains("prefers-color-scheme: dark"));
     assert_eq!(svg.matches("http").count(), 1, "it fetches nothing");
@@ -43,8 +36,7 @@ fn no_command_takes_a_mutant() {
         for command in ["audit", "list", "watch", "plan", "compare", "demo"] {
             let output = frostpane(&[command, option, "half-noise", "--check", "luck"], b"a\n");
             assert_eq!(output.status.code(), Some(2), "{command}");
-            let told = format!("unexpected argument '{option}' found");
-            assert!(stderr(&output).contains(&told), "{}", stderr(&output));
+            assert_told(&output, &format!("unexpected argument '{option}' found"));
         }
     }
 }
@@ -65,10 +57,8 @@ fn the_program_does_not_contain_the_name_of_a_mutant() {
 #[test]
 fn the_parameters_of_a_deployment_take_the_place_of_the_checks_own() {
     let deployment = words("--epsilon 0.5 --delta 1e-8 --norm l1 --keys open");
-    let checks = ["--short", "--json", "--check", "all-short-open"];
-    let output = audit(&[&checks[..], &deployment].concat());
-    let outcome = outcome(&output);
-    assert_eq!(output.status.code(), Some(0), "{outcome}");
+    let checks = ["audit", "--short", "--json", "--check", "all-short-open"];
+    let outcome = json(&[&checks[..], &deployment].concat(), b"");
     let check = &outcome["checks"][0];
     assert_eq!((&check["epsilon"], &check["delta"]), (&0.5.into(), &1e-8.into()));
     assert!(check["at_least"].as_f64().unwrap() > 0.49, "{check}");
@@ -87,8 +77,6 @@ fn what_cannot_be_audited_is_refused_with_advice() {
         (&["--check", "pair", "--epsilon", "-1"], "pair is left out: epsilon is -1, but must be above 0"),
         (&["--picture", "no/such/place.svg"], "cannot write the picture no/such/place.svg: "),
     ] {
-        let output = audit(arguments);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-        assert!(stderr(&output).contains(message), "{}", stderr(&output));
+        assert_refused(&audit(arguments), message);
     }
 }

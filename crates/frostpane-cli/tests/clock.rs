@@ -1,30 +1,28 @@
 //! `watch DIR` of users by the clock of the machine, with the real executable.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::common::{command, folder, frostpane, heavy, run, stderr, stdout, text};
+use crate::common::{
+    assert_refused, assert_told, command, folder, frostpane, heavy, releases, stdout, text, words, written,
+};
 
 /// A state of users, from a second on, with a release of every epoch; noise is 0 but for a negligible chance.
 fn state(name: &str, from: i64, epoch: &str, lateness: &str) -> PathBuf {
     let folder = folder(name);
-    let (state, keys) = (folder.join("state"), folder.join("keys.txt"));
-    fs::write(&keys, "base\nx\n").unwrap();
-    let from = Timestamp::from_second(from).unwrap().to_string();
-    let options = [
-        ["--key", "3", "--time", "1", "--user", "2", "--per-user", "1"].as_slice(),
-        &["--epoch", epoch, "--window", epoch, "--slide", epoch, "--lateness", lateness],
-        &["--keys", keys.to_str().unwrap(), "--top", "2", "--epsilon", "1000000", "--from", &from],
-        &["--watch"],
-    ]
-    .concat();
-    stdout(&frostpane(&[&["init", text(&state)], &options[..]].concat(), b""));
+    let (state, keys) = (folder.join("state"), written(&folder, "keys.txt", b"base\nx\n"));
+    let from = Timestamp::from_second(from).unwrap();
+    let options = format!(
+        "--key 3 --time 1 --user 2 --per-user 1 --epoch {epoch} --window {epoch} --slide {epoch} \
+         --lateness {lateness} --top 2 --epsilon 1000000 --from {from} --watch --keys"
+    );
+    stdout(&frostpane(&[&["init", text(&state)], &words(&options)[..], &[text(&keys)]].concat(), b""));
     state
 }
 
@@ -36,23 +34,15 @@ fn watch(state: &Path) -> [&str; 8] {
     ["watch", text(state), "-", "--id", "log", "--format", "tsv", "--json"]
 }
 
-fn start(state: &Path) -> Child {
-    command(&watch(state))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+/// Watches a state, from a log through a pipe.
+fn watched(state: &Path, more: &str, log: &[u8]) -> std::process::Output {
+    frostpane(&[&watch(state)[..], &words(more)].concat(), log)
 }
 
 /// Returns the counts of each key over all releases, and the number of releases.
 fn counted(state: &Path, log: &[u8]) -> (BTreeMap<String, u64>, usize) {
-    let args = [&watch(state)[..], &["--after", "0"]].concat();
-    let output = run(&mut command(&args), log);
-    assert!(output.status.success(), "{}", stderr(&output));
     let mut lists = BTreeMap::new();
-    for line in stdout(&output).lines() {
-        let list: Value = serde_json::from_str(line).unwrap();
+    for list in releases(&stdout(&watched(state, "--after 0", log))) {
         let before = lists.insert(list["continual"]["number"].as_u64().unwrap(), list.clone());
         assert!(before.is_none_or(|before| before == list), "{list}");
     }
@@ -78,15 +68,15 @@ fn a_log_that_has_grown_is_drained_before_the_clock_ticks() {
     let (first, all) = (log(begin..begin + 8, EACH), log(begin..begin + 24, EACH));
     // Killed while it reads, and while it waits.
     for wait in [200, 1_200] {
-        let mut child = start(&state);
+        let mut child = command(&watch(&state)).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         let _ = pipe.write_all(&first);
-        std::thread::sleep(std::time::Duration::from_millis(wait));
+        sleep(Duration::from_millis(wait));
         child.kill().unwrap();
         child.wait().unwrap();
     }
     // It shows releases also while the pipe stays open.
-    let mut child = start(&state);
+    let mut child = command(&watch(&state)).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     pipe.write_all(&all).unwrap();
     let mut line = String::new();
@@ -105,17 +95,13 @@ fn a_clock_that_is_far_ahead_ends_nothing_until_it_is_accepted() {
     let state = state("clock-ahead", now() - 320 * 86_400, "1d", "1s");
     let log = format!("{}\tu\tx\n", now());
     for _ in 0..2 {
-        let refused = run(&mut command(&watch(&state)), log.as_bytes());
-        let said = stderr(&refused);
-        assert_eq!(refused.status.code(), Some(1), "{said}");
-        assert!(said.contains("far ahead") && said.contains("--accept-clock"), "{said}");
-        assert!(refused.stdout.is_empty());
+        let refused = watched(&state, "", log.as_bytes());
+        assert_refused(&refused, "far ahead");
+        assert_told(&refused, "--accept-clock");
     }
-    let accepted = [&watch(&state)[..], &["--accept-clock"]].concat();
-    let lists = stdout(&run(&mut command(&accepted), log.as_bytes()));
+    let lists = stdout(&watched(&state, "--accept-clock", log.as_bytes()));
     assert!((319..=321).contains(&lists.lines().count()));
-    let again = run(&mut command(&watch(&state)), log.as_bytes());
-    assert!(again.status.success() && again.stdout.is_empty(), "{}", stderr(&again));
+    assert_eq!(stdout(&watched(&state, "", log.as_bytes())), "");
 }
 
 /// An event counts in the epoch of its own time, also where the clock has not come to it.
@@ -139,16 +125,9 @@ fn an_event_counts_in_the_epoch_of_its_own_time() {
         let state = state(&format!("clock-own-time-{number}"), from, "6h", "1h");
         let line = |second: &i64| format!("{}\tchallenge\tx\n", begins + second);
         let log: String = seconds.iter().map(line).collect();
-        let ahead = [&watch(&state)[..], &["--ahead", "7h"]].concat();
-        let shown = run(&mut command(&ahead), log.as_bytes());
-        assert!(shown.status.success(), "{}", stderr(&shown));
-        let until = until.to_string();
-        let told = [&watch(&state)[..], &["--after", "0", "--until", &until]].concat();
-        let lists = stdout(&run(&mut command(&told), log.as_bytes()));
-        let x = |list: &str| {
-            let heavy = heavy(&serde_json::from_str(list).unwrap());
-            heavy.iter().find(|(key, _)| key == "x").map_or(0, |(_, count)| *count)
-        };
-        assert_eq!(lists.lines().map(x).collect::<Vec<_>>(), counts, "{what}");
+        stdout(&watched(&state, "--ahead 7h", log.as_bytes()));
+        let lists = stdout(&watched(&state, &format!("--after 0 --until {until}"), log.as_bytes()));
+        let x = |list: &Value| heavy(list).iter().find(|(key, _)| key == "x").map_or(0, |(_, count)| *count);
+        assert_eq!(releases(&lists).iter().map(x).collect::<Vec<_>>(), counts, "{what}");
     }
 }

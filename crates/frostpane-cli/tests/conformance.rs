@@ -1,13 +1,12 @@
 //! The program and a state, on every row of the table that all edges share. A state knows a source by all of its events: one that was
 //! given the events of the table has nothing new to take from the file, and refuses a file with other events.
 
-use std::fs;
 use std::path::Path;
 
 use frostpane::{Bytes, Event};
 use frostpane_store::Store;
 
-use crate::common::{folder, frostpane, stderr};
+use crate::common::{folder, frostpane, stderr, stdout, text, words, written};
 
 #[path = "../../frostpane-events/tests/table/mod.rs"]
 mod table;
@@ -15,27 +14,11 @@ mod table;
 use table::{Row, rows};
 
 /// States and the options that begin them; text has a state of its own, because it has no columns.
-const STATES: [(&str, &[&str]); 4] = [
-    ("text", &["--window", "1000", "--slide", "100"]),
-    ("count", &["--key", "key", "--window", "1000", "--slide", "100"]),
-    ("clock", &["--key", "key", "--time", "time", "--window", "3d", "--slide", "1d"]),
-    (
-        "user",
-        &[
-            "--key",
-            "key",
-            "--time",
-            "time",
-            "--user",
-            "user",
-            "--per-user",
-            "4",
-            "--window",
-            "3d",
-            "--from",
-            "2025-11-01",
-        ],
-    ),
+const STATES: [(&str, &str); 4] = [
+    ("text", "--window 1000 --slide 100"),
+    ("count", "--key key --window 1000 --slide 100"),
+    ("clock", "--key key --time time --window 3d --slide 1d"),
+    ("user", "--key key --time time --user user --per-user 4 --window 3d --from 2025-11-01"),
 ];
 
 /// Gives a state the events of the table.
@@ -57,10 +40,8 @@ fn files_are_the_events_of_the_table() {
     let rows = rows();
     for (mode, options) in STATES {
         let state = folder.join(mode);
-        let state_text = state.to_str().unwrap();
-        let begun = ["init", state_text, "--top", "5", "--epsilon", "1"];
-        let begun = frostpane(&[&begun, options].concat(), b"");
-        assert!(begun.status.success(), "{}", stderr(&begun));
+        let begin = ["init", text(&state), "--top", "5", "--epsilon", "1"];
+        stdout(&frostpane(&[&begin[..], &words(options)].concat(), b""));
         let rows: Vec<&Row> = rows
             .iter()
             .filter(|row| mode == if row.format == "text" { "text" } else { &row.mode })
@@ -68,9 +49,8 @@ fn files_are_the_events_of_the_table() {
             .collect();
         take_events(&state, &rows);
         for row in rows {
-            let file = folder.join("row");
-            fs::write(&file, &row.body).unwrap();
-            let mut args = vec!["ingest", state_text, file.to_str().unwrap()];
+            let file = written(&folder, "row", &row.body);
+            let mut args = vec!["ingest", text(&state), text(&file)];
             args.extend(["--format", &row.format, "--id", &row.name, "--whole"]);
             if row.has_user() {
                 args.extend(["--until", "2025-12-02"]);

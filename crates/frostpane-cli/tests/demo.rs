@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-use crate::common::{assert_contains, folder, frostpane, heavy, json, names, run, stderr, stdout};
+use crate::common::{
+    assert_has, assert_refused, assert_run, folder, frostpane, heavy, json, names, read, run, stderr, stdout,
+    text,
+};
 
 fn save(file: &Path) -> String {
-    let output = frostpane(&["demo", "--save", file.to_str().unwrap()], b"");
+    let output = frostpane(&["demo", "--save", text(file)], b"");
     assert_eq!(stdout(&output), "");
     stderr(&output)
 }
@@ -24,11 +27,10 @@ struct Saved {
 static SAVED: LazyLock<Saved> = LazyLock::new(|| {
     let file = folder("demo-saved").join("searches.tsv");
     let told = save(&file);
-    let text = fs::read_to_string(&file).unwrap();
-    Saved { file, told, text }
+    Saved { text: read(&file), file, told }
 });
 
-/// How often each search occurs after so many events.
+/// The number of times that each search occurs after so many events.
 fn counts_after(events: usize) -> HashMap<&'static str, u64> {
     let searches = SAVED.text.lines().skip(1 + events).map(|line| line.rsplit('\t').next().unwrap());
     let mut counts = HashMap::new();
@@ -39,13 +41,8 @@ fn counts_after(events: usize) -> HashMap<&'static str, u64> {
 #[test]
 fn what_is_saved_is_the_stream_whose_truth_the_demo_shows() {
     let shown = stdout(&frostpane(&["demo"], b""));
-    for said in [
-        "snow tomorrow",
-        "the three promises at alpha 0.05",
-        "Privacy: epsilon 1, delta 1e-9, for the key of one event.",
-    ] {
-        assert_contains(&shown, said);
-    }
+    let privacy = "Privacy: epsilon 1, delta 1e-9, for the key of one event.";
+    assert_has(&shown, ["snow tomorrow", "the three promises at alpha 0.05", privacy]);
     assert!(!shown.contains("where is parcel"), "a single search is shown: {shown}");
     let truth = counts_after(2_000_000);
     let rows: Vec<(&str, &str)> = shown
@@ -75,13 +72,12 @@ fn csv_has_the_same_with_commas() {
     let file = folder("demo-csv").join("searches.csv");
     save(&file);
     assert!(!SAVED.text.contains([',', '"']), "a key would have to be quoted");
-    let csv = fs::read_to_string(&file).unwrap();
-    assert!(csv == SAVED.text.replace('\t', ","), "CSV differs from TSV in more than the separator");
+    assert!(read(&file) == SAVED.text.replace('\t', ","), "CSV differs from TSV in more than the separator");
 }
 
 #[test]
 fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
-    let name = SAVED.file.to_str().unwrap();
+    let name = text(&SAVED.file);
     let next =
         format!("frostpane list --key search --time time --window 7d --until 2025-12-01 --top 20 {name}");
     assert_eq!(
@@ -120,22 +116,12 @@ fn commands(document: &str) -> Vec<&str> {
 #[test]
 fn every_command_of_the_readme_can_be_run() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let readme = read(&root.join("README.md"));
     let commands = commands(&readme);
     assert!(commands.len() > 3, "{commands:?}");
-    let program = Path::new(env!("CARGO_BIN_EXE_frostpane")).parent().unwrap();
-    let path = std::env::var("PATH").unwrap();
     // A state is begun in a folder that is new.
     let _ = fs::remove_dir_all(SAVED.file.with_file_name("searches"));
-    for command in commands {
-        let mut shell = Command::new("sh");
-        shell
-            .args(["-c", command])
-            .current_dir(SAVED.file.parent().unwrap())
-            .env("PATH", format!("{}:{path}", program.display()));
-        let output = shell.output().unwrap();
-        assert!(output.status.success(), "{command}: {}", stderr(&output));
-    }
+    assert_run(&commands, SAVED.file.parent().unwrap());
 }
 
 #[test]
@@ -143,15 +129,9 @@ fn a_name_that_does_not_say_how_to_write_is_refused() {
     let folder = folder("demo-name");
     for name in ["searches.txt", "searches", ".csv"] {
         let file = folder.join(name);
-        let output = frostpane(&["demo", "--save", file.to_str().unwrap()], b"");
-        assert_eq!(output.status.code(), Some(1));
-        assert_eq!(
-            stderr(&output),
-            format!(
-                "frostpane: cannot tell from the name {} what to write: let it end with .tsv or .csv\n",
-                file.display()
-            )
-        );
+        let output = frostpane(&["demo", "--save", text(&file)], b"");
+        let what = format!("cannot tell from the name {} what to write", file.display());
+        assert_refused(&output, &format!("frostpane: {what}: let it end with .tsv or .csv\n"));
     }
     assert_eq!(names(&folder), Vec::<String>::new());
 }

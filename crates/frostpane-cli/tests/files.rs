@@ -1,7 +1,5 @@
 //! Files as the world writes them: the same events give the same release, whatever they are written in.
 
-use std::fs;
-
 use parquet::basic::{BrotliLevel, Compression};
 use parquet::data_type::{ByteArrayType, FixedLenByteArrayType, Int32Type, Int64Type, Int96, Int96Type};
 use serde_json::Value;
@@ -9,6 +7,7 @@ use serde_json::Value;
 use crate::common::{
     exact, folder, heavy,
     parquet_file::{self, column},
+    text, written,
 };
 
 const EVENTS: i64 = 1_000;
@@ -32,13 +31,16 @@ fn quoted(key: &str) -> String {
 /// The last ten minutes of the events.
 fn expected() -> Value {
     let events = lines(|time, key| format!("{time}\t{key}"));
-    let release = exact(&[&WINDOW[..], &["--format", "tsv", "--time", "1", "--key", "2"]].concat(), &events);
+    let release = last(&["--format", "tsv", "--time", "1", "--key", "2"], &events);
     assert_eq!(release["window"]["events"], 580);
     assert_eq!(heavy(&release), [("elm".to_owned(), 522), (key(0).to_owned(), 58)]);
     release
 }
 
-const WINDOW: [&str; 4] = ["--window", "10m", "--slide", "1m"];
+/// The release of the last ten minutes.
+fn last(options: &[&str], events: &[u8]) -> Value {
+    exact(&[&["--window", "10m", "--slide", "1m"], options].concat(), events)
+}
 
 #[test]
 fn columns_are_separated_as_told_or_as_a_header_shows() {
@@ -47,18 +49,16 @@ fn columns_are_separated_as_told_or_as_a_header_shows() {
         let rows = lines(|time, key| [time.to_string(), quoted("x,y;z"), quoted(key)].join(delimiter));
         let header = ["at", "what", "\"the tree\"", "\n"].join(delimiter).into_bytes();
         let told = ["--delimiter", name, "--time", "1", "--key", "3"];
-        assert_eq!(exact(&[&WINDOW[..], &told].concat(), &rows), expected, "{name}");
-        let named = [&WINDOW[..], &["--format", "csv", "--time", "at", "--key", "the tree"]].concat();
+        assert_eq!(last(&told, &rows), expected, "{name}");
+        let named = ["--format", "csv", "--time", "at", "--key", "the tree", "--delimiter", name];
         let with_header = [header, rows].concat();
-        let told = [&named[..], &["--delimiter", name]].concat();
-        assert_eq!(exact(&told, &with_header), expected, "{name}");
+        assert_eq!(last(&named, &with_header), expected, "{name}");
         if delimiter != "^" {
-            assert_eq!(exact(&named, &with_header), expected, "{name} from the header");
+            assert_eq!(last(&named[..6], &with_header), expected, "{name} from the header");
         }
     }
     let unquoted = lines(|time, key| format!("{time};{}", key.replace(';', ":")));
-    let options = ["--format", "tsv", "--delimiter", ";", "--time", "1", "--key", "2"];
-    let release = exact(&[&WINDOW[..], &options].concat(), &unquoted);
+    let release = last(&["--format", "tsv", "--delimiter", ";", "--time", "1", "--key", "2"], &unquoted);
     assert_eq!(heavy(&release)[1], ("a:b|c, \"d\"".to_owned(), 58), "TSV has no quotes");
 }
 
@@ -72,10 +72,10 @@ fn patterns_take_lines_apart() {
     };
     let own = lines(|time, key| format!("INFO {time} user=7 q={key}"));
     let options = ["--pattern", r"^\w+ (?<time>\d+) user=(?<user>\d+) q=(?<key>.*)$"];
-    assert_eq!(exact(&[&WINDOW[..], &options].concat(), &own), expected);
+    assert_eq!(last(&options, &own), expected);
     let options =
         ["--pattern", r"^\w+ (?<when>\d+) user=\d+ q=(?<what>.*)$", "--key", "what", "--time", "when"];
-    assert_eq!(exact(&[&WINDOW[..], &options].concat(), &own), expected);
+    assert_eq!(last(&options, &own), expected);
     let request = |key: &str| {
         if key == "elm" { "GET /elm HTTP/1.1".to_owned() } else { "GET /oak".to_owned() }
     };
@@ -85,7 +85,7 @@ fn patterns_take_lines_apart() {
     for (name, events) in
         [("common", lines(common)), ("common", lines(combined)), ("combined", lines(combined))]
     {
-        let release = exact(&[&WINDOW[..], &["--pattern", name]].concat(), &events);
+        let release = last(&["--pattern", name], &events);
         assert_eq!(release["window"], expected["window"]);
         assert_eq!(heavy(&release), [("/elm".to_owned(), 522), ("/oak".to_owned(), 58)], "{name}");
     }
@@ -125,38 +125,30 @@ fn the_patterns_of_web_servers_keep_the_time_of_every_request() {
 #[test]
 fn folders_are_read_whole_and_their_names_are_columns() {
     let root = folder("partitions");
-    let write = |name: &str, content: &[u8]| {
-        let file = root.join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, content).unwrap();
-    };
+    let write = |name: &str, content: &[u8]| written(&root, name, content);
     let rows = |from: i64, line: &dyn Fn(i64) -> String| {
         let lines = (from..from + EVENTS / 2).map(|event| line(START + event) + "\n");
         lines.collect::<String>().into_bytes()
     };
     let csv = |from| [b"at,city\n".to_vec(), rows(from, &|time| format!("{time},x"))].concat();
     let json = |from| rows(from, &|time| format!("{{\"at\": {time}, \"city\": \"x\"}}"));
-    for (format, ending, file) in [("csv", "csv", &csv as &dyn Fn(i64) -> Vec<u8>), ("jsonl", "jsonl", &json)]
-    {
-        write(&format!("{format}/city=y/country=S%C3%A3o/part-0.{ending}"), &file(0));
-        write(&format!("{format}/city=z/country=__HIVE_DEFAULT_PARTITION__/part-1.{ending}"), &file(500));
+    for (format, file) in [("csv", &csv as &dyn Fn(i64) -> Vec<u8>), ("jsonl", &json)] {
+        write(&format!("{format}/city=y/country=S%C3%A3o/part-0.{format}"), &file(0));
+        write(&format!("{format}/city=z/country=__HIVE_DEFAULT_PARTITION__/part-1.{format}"), &file(500));
         write(&format!("{format}/_SUCCESS"), b"x");
         write(&format!("{format}/city=z/.part.crc"), b"x");
-        write(&format!("{format}/_temporary/0/part.{ending}"), &file(0));
+        write(&format!("{format}/_temporary/0/part.{format}"), &file(0));
         let folder = root.join(format);
-        let options = |key| ["--key", key, "--time", "at", "--window", "1h", folder.to_str().unwrap()];
+        let options = |key| ["--key", key, "--time", "at", "--window", "1h", text(&folder)];
         let release = exact(&options("country"), b"");
         assert_eq!(release["window"]["events"], 1_000, "{format}");
         assert_eq!(heavy(&release), [("São".to_owned(), 500)], "{format}: null is no key");
         let release = exact(&options("city"), b"");
-        assert_eq!(
-            heavy(&release),
-            [("x".to_owned(), 1_000)],
-            "{format}: the file counts more than its path"
-        );
+        let x = [("x".to_owned(), 1_000)];
+        assert_eq!(heavy(&release), x, "{format}: the file counts more than its path");
     }
     let pattern = root.join("csv/*/country=*");
-    let by_pattern = ["--key", "city", "--time", "at", "--window", "1h", pattern.to_str().unwrap()];
+    let by_pattern = ["--key", "city", "--time", "at", "--window", "1h", text(&pattern)];
     assert_eq!(heavy(&exact(&by_pattern, b"")), [("x".to_owned(), 1_000)], "folders that match");
 }
 
@@ -227,7 +219,7 @@ fn parquet_is_unpacked_however_it_was_packed_and_keys_are_what_people_write() {
         Compression::BROTLI(BrotliLevel::default()),
     ] {
         let options = ["--format", "parquet", "--key", "half", "--time", "at"];
-        let release = exact(&[&WINDOW[..], &options].concat(), &kinds(compression));
+        let release = last(&options, &kinds(compression));
         assert_eq!(&release["window"], expected, "{compression:?}");
         assert_eq!(heavy(&release), [("0.1".to_owned(), 580)], "{compression:?}");
     }

@@ -1,18 +1,14 @@
 //! The program stays within the memory it was given, and takes at most what its plan says.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 
-fn frostpane(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_frostpane"));
-    command.args(args);
-    command
-}
+use crate::common::{command, folder, frostpane, json, stderr, stdout, text, written};
 
 /// The most memory that a process has had so far, in bytes.
 fn peak(process: u32) -> Option<u64> {
@@ -44,8 +40,7 @@ fn peak_of(mut child: Child) -> u64 {
 }
 
 fn plan(args: &[&str]) -> Value {
-    let output = frostpane(&[&["plan", "--json"], args].concat()).output().unwrap();
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{args:?}: {output:?}"))
+    json(&[&["plan", "--json"], args].concat(), b"")
 }
 
 /// The memory that a build for tests takes beyond what plans assume of the program: its code is larger than that
@@ -53,54 +48,28 @@ fn plan(args: &[&str]) -> Value {
 fn beyond_shipped() -> u64 {
     let plan = plan(&["--window", "1000"]);
     // One key a million times lasts long enough to be measured, and takes no memory of its own.
-    let mut child = frostpane(&["list", "--json", "--window", "1000"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(&b"key\n".repeat(1_000_000)).unwrap();
-    drop(input);
+    let mut child = start(&["list", "--json", "--window", "1000"]);
+    child.stdin.take().unwrap().write_all(&b"key\n".repeat(1_000_000)).unwrap();
     let assumed = plan["plan"]["memory"]["program"].as_u64().unwrap();
     peak_of(child).saturating_sub(assumed)
 }
 
-/// A folder of its own with files of keys.
-struct Files(PathBuf);
-
-impl Files {
-    fn new(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("memory-{name}"));
-        fs::create_dir_all(&folder).unwrap();
-        Self(folder)
-    }
-
-    /// A line for each.
-    fn write(&self, name: &str, lines: impl Iterator<Item = String>) -> String {
-        let path = self.0.join(name);
-        let mut out = BufWriter::new(File::create(&path).unwrap());
-        lines.for_each(|line| writeln!(out, "{line}").unwrap());
-        out.flush().unwrap();
-        path.to_str().unwrap().to_owned()
-    }
+/// The program, whose output nobody looks at.
+fn start(args: &[&str]) -> Child {
+    command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-impl Drop for Files {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// A file with a line for each.
+fn lines(folder: &Path, name: &str, lines: impl Iterator<Item = String>) -> PathBuf {
+    let lines: String = lines.map(|line| line + "\n").collect();
+    written(folder, name, lines.as_bytes())
 }
 
 /// Asserts that `list`, or `watch`, takes no more than its plan says.
 fn check(command: &str, request: &[&str], to_plan: &[&str], input: &[&str]) {
     let plan = plan(&[request, to_plan].concat());
-    let child = frostpane(&[&[command, "--json"], request, input].concat())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = start(&[&[command, "--json"], request, input].concat());
+    drop(child.stdin.take());
     let measured = peak_of(child) - beyond_shipped();
     let planned = plan["memory"].as_u64().unwrap();
     println!(
@@ -123,64 +92,65 @@ fn no_list_takes_more_memory_than_was_planned() {
         return;
     }
     const EVENTS: u64 = 200_000;
-    let files = Files::new("lists");
+    let folder = folder("memory-lists");
     let number = |i: u64| i * 7_919 % 199_999;
-    let numbers = files.write("numbers.txt", (0..EVENTS).map(|i| number(i).to_string()));
-    let texts = files.write("texts.txt", (0..EVENTS).map(|i| format!("{:016}", number(i))));
-    let long = files.write("long.txt", (0..EVENTS).map(|i| format!("{:080}", number(i))));
+    let of = |name: &str, line: &dyn Fn(u64) -> String| lines(&folder, name, (0..EVENTS).map(line));
+    let numbers = of("numbers.txt", &|i| number(i).to_string());
+    let texts = of("texts.txt", &|i| format!("{:016}", number(i)));
+    let long = of("long.txt", &|i| format!("{:080}", number(i)));
     let rows = (0..EVENTS).map(|i| format!("{},{:016}", 1_700_000_000 + i / 10, number(i)));
-    let timed = files.write("timed.csv", ["at,key".to_owned()].into_iter().chain(rows));
-    let declared = files.write("declared", (0..100_000).map(|i| format!("{i:016}")));
-    let repeated = files.write("repeated", (0..200_000).map(|i| format!("{:016}", i % 100)));
-    let longer = files.write("longer", (0..50_000).map(|i| format!("{i:080}")));
-    let spec = files.write("long.toml", ["key_bytes = 80".to_owned()].into_iter());
+    let timed = lines(&folder, "timed.csv", ["at,key".to_owned()].into_iter().chain(rows));
+    let declared = lines(&folder, "declared", (0..100_000).map(|i| format!("{i:016}")));
+    let repeated = of("repeated", &|i| format!("{:016}", i % 100));
+    let longer = lines(&folder, "longer", (0..50_000).map(|i| format!("{i:080}")));
+    let spec = written(&folder, "long.toml", b"key_bytes = 80");
+    let [numbers, texts, long, declared] = [&numbers, &texts, &long, &declared].map(|file| text(file));
     let window = ["--window", "200000"];
-    let (by_time, at) = (["--window", "6h"], ["--key", "key", "--time", "at", &timed]);
+    let (by_time, at) = (["--window", "6h"], ["--key", "key", "--time", "at", text(&timed)]);
     let until = [&["--until", "2023-11-15T03:46:40Z"], &at[..]].concat();
     let of = |more: &[&'static str]| [&window[..], more].concat();
-    let texts = texts.as_str();
     for (request, input) in [
         (of(&[]), texts),
         (of(&["--norm", "l1", "--memory", "16MB"]), texts),
         (of(&["--all", "--epsilon", "10", "--delta", "0.001"]), texts),
-        (of(&["--keys", "0..200000"]), &numbers),
-        (of(&["--keys", "0..200000", "--all", "--epsilon", "0.1"]), &numbers),
-        (of(&["--keys", "0..200000", "--top", "3"]), &numbers),
-        ([&window[..], &["--spec", &spec]].concat(), &long),
+        (of(&["--keys", "0..200000"]), numbers),
+        (of(&["--keys", "0..200000", "--all", "--epsilon", "0.1"]), numbers),
+        (of(&["--keys", "0..200000", "--top", "3"]), numbers),
+        ([&window[..], &["--spec", text(&spec)]].concat(), long),
     ] {
         check("list", &request, &[], &[input]);
     }
-    for (file, input) in [(&declared, texts), (&repeated, texts), (&longer, &long)] {
+    for (file, input) in [(declared, texts), (text(&repeated), texts), (text(&longer), long)] {
         let request = [&window[..], &["--keys", file, "--all"]].concat();
         check("list", &request, &[], &[input]);
     }
-    let few = ["--window", "1000", "--keys", &declared, "--all"];
+    let few = ["--window", "1000", "--keys", declared, "--all"];
     check("list", &few, &[], &[texts]);
     check("list", &by_time, &["--events", "200000"], &at);
     check("list", &by_time, &["--events", "200000"], &until);
     let window = ["--window", "64000", "--slide", "16000"];
     check("watch", &window, &["--watch"], &[texts]);
-    check("watch", &[&window[..], &["--keys", "0..200000"]].concat(), &["--watch"], &[&numbers]);
-    check("watch", &[&window[..], &["--keys", &declared]].concat(), &["--watch"], &[texts]);
+    check("watch", &[&window[..], &["--keys", "0..200000"]].concat(), &["--watch"], &[numbers]);
+    check("watch", &[&window[..], &["--keys", declared]].concat(), &["--watch"], &[texts]);
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// 200,000 keys of 80 bytes do not fit where those of 16 do; nothing is said where they do, or where it was
 /// told.
 #[test]
 fn keys_that_are_longer_than_memory_was_reckoned_for_are_told() {
-    let files = Files::new("long");
-    let long = files.write("long.txt", (0..200_000).map(|i| format!("{i:080}")));
-    let spec = files.write("long.toml", ["key_bytes = 80".to_owned()].into_iter());
+    let folder = folder("memory-long");
+    let long = lines(&folder, "long.txt", (0..200_000).map(|i| format!("{i:080}")));
+    let spec = written(&folder, "long.toml", b"key_bytes = 80");
     let told = |request: &[&str]| {
-        let args = [&["list", "--json", "--window", "200000"], request, &[&long]].concat();
-        let output = frostpane(&args).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        let message = String::from_utf8(output.stderr).unwrap();
-        message.contains("keys have 80 bytes in the mean, but 16 were reckoned with")
+        let args = [&["list", "--json", "--window", "200000"], request, &[text(&long)]].concat();
+        let output = frostpane(&args, b"");
+        stdout(&output);
+        stderr(&output).contains("keys have 80 bytes in the mean, but 16 were reckoned with")
     };
     assert!(told(&["--memory", "18MB"]));
     assert!(!told(&["--memory", "64MB"]));
-    assert!(!told(&["--memory", "18MB", "--spec", &spec]));
+    assert!(!told(&["--memory", "18MB", "--spec", text(&spec)]));
 }
 
 /// Events that fill every pane of a pipe: in each, as many keys as it can keep, all just frequent enough to
@@ -206,11 +176,7 @@ fn check_full(window: &str, events: u64, memory: &str) {
     }
     let request = ["--window", window, "--memory", memory];
     let plan = plan(&[&["--pipe"], &request[..]].concat());
-    let mut child = frostpane(&[&["list", "--json"], &request[..]].concat())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = start(&[&["list", "--json"], &request[..]].concat());
     fill(&mut child, events, &plan["plan"]);
     let measured = (peak_of(child) - beyond_shipped()) as f64;
     let planned = plan["memory"].as_f64().unwrap();
@@ -237,11 +203,9 @@ fn a_window_that_is_counted_exactly_takes_what_was_planned() {
 #[test]
 fn the_memory_that_a_refusal_names_is_enough() {
     let refusal = |args: &[&str], memory: &str| {
-        let output =
-            frostpane(&[&["plan", "--json", "--events", "1000000", "--memory", memory], args].concat())
-                .output();
-        let output = output.unwrap();
-        let message = String::from_utf8(output.stderr).unwrap();
+        let plan = ["plan", "--json", "--events", "1000000", "--memory", memory];
+        let output = frostpane(&[&plan, args].concat(), b"");
+        let message = stderr(&output);
         assert_eq!(output.status.success(), message.is_empty(), "{args:?}: {message}");
         let (_, least) = message.split_once("give at least ")?;
         Some(least.split_once(',').unwrap().0.to_owned())

@@ -5,7 +5,7 @@
 //! out is exact, so there are no false alarms.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::common::{
     folder, frostpane, gzip, heavy,
     parquet_file::{self, column, column_of},
-    releases, words, zstd,
+    read, releases, text, words, written, zstd,
 };
 
 /// So many pairs are tried in any case, and then as many as there is time for.
@@ -140,21 +140,8 @@ struct Setting {
 
 impl Setting {
     fn draw(dice: &mut Dice) -> Self {
-        let formats = [
-            Format::Text,
-            Format::Text,
-            Format::Csv,
-            Format::Csv,
-            Format::Csv,
-            Format::Records,
-            Format::Tsv,
-            Format::Tsv,
-            Format::Jsonl,
-            Format::Jsonl,
-            Format::Parquet,
-            Format::Log,
-            Format::Log,
-        ];
+        use Format::{Csv, Jsonl, Log, Parquet, Records, Text, Tsv};
+        let formats = [Text, Text, Csv, Csv, Csv, Records, Tsv, Tsv, Jsonl, Jsonl, Parquet, Log, Log];
         let format = dice.of(&formats);
         let clock = match format {
             Format::Text => Clock::None,
@@ -197,52 +184,30 @@ impl Setting {
     /// A common key, or one that would like to be something else.
     fn key(&self, dice: &mut Dice) -> Key {
         const COMMON: [&[u8]; 4] = [b"elm", b"oak", b"ash", b"yew"];
-        const ODD: [&[u8]; 36] = [
-            b"x",
-            b"",
-            b" ",
-            b"\"",
-            b"\"\"",
-            b"\"elm",
-            b"elm\"",
-            b"\"elm\"",
-            b"a\"b",
+        const SHORT: [&[u8]; 28] = [
+            b"x", b"", b" ", b"\"", b"\"\"", b"\"elm", b"elm\"", b"\"elm\"", b"a\"b", b"\"a\"b", b",",
+            b"y, z", b",,,,", b"\"a,b\"", b"\\", b"\\\"", b"\r", b"elm\r", b"\0", b"a\0b", b"\xff", b"[[",
+            b"}", b"null", b";", b"a;b|c", b"] [", b"key",
+        ];
+        const LONG: [&[u8]; 8] = [
             b"\"a\"\"b\"",
-            b"\"a\"b",
-            b",",
-            b"y, z",
-            b",,,,",
-            b"\"a,b\"",
-            b"\\",
-            b"\\\"",
-            b"\r",
-            b"elm\r",
-            b"\0",
-            b"a\0b",
-            b"\xff",
             b"\xc3\xa9",
             b"\xef\xbb\xbfelm",
-            b"[[",
-            b"}",
-            b"null",
             b"1700000000",
             b"x\", \"at\": 1800000000, \"y\": \"z",
-            b";",
-            b"a;b|c",
             b"x 1700000000",
-            b"] [",
-            // With what stands beside it, such a line is the header.
-            b"key",
+            // As `key` does, such a line makes a header with what stands beside it.
             b"key,size",
             b"key;size",
         ];
+        let odd = [&SHORT[..], &LONG].concat();
         let mut key = match dice.below(400) {
             0..170 => return Some(dice.of(&COMMON).to_vec()),
             170..185 => return None,
             185 => vec![b'x'; 66_000 + dice.below(2_000)],
-            186..197 => [dice.of(&ODD), &[dice.below(256) as u8], dice.of(&ODD)].concat(),
+            186..197 => [dice.of(&odd), &[dice.below(256) as u8], dice.of(&odd)].concat(),
             197..220 => dice.of(&TELLING).to_vec(),
-            _ => dice.of(&ODD).to_vec(),
+            _ => dice.of(&odd).to_vec(),
         };
         if dice.one_in(8) {
             key.extend(dice.of::<&[u8]>(&[b"\t", b"\tx\ty", b"\n", b"a\nb"]));
@@ -298,26 +263,24 @@ impl Setting {
     }
 
     fn fields(&self, time: Vec<u8>, key: &Key) -> Vec<u8> {
-        let separator = [self.delimiter as u8];
-        let before = match self.clock {
-            Clock::BeforeKey => vec![time.clone()],
-            _ => Vec::new(),
-        };
-        let key = match key {
+        let mut fields = Vec::new();
+        if self.clock == Clock::BeforeKey {
+            fields.push(time.clone());
+        }
+        match key {
             // The row ends before it.
-            None if self.clock != Clock::AfterKey => return before.concat(),
-            None => Vec::new(),
-            Some(key) if self.careful && self.format != Format::Tsv => quoted(key),
-            Some(key) => key.clone(),
-        };
-        let mut fields = [before, vec![key]].concat();
+            None if self.clock != Clock::AfterKey => return fields.concat(),
+            None => fields.push(Vec::new()),
+            Some(key) if self.careful && self.format != Format::Tsv => fields.push(quoted(key)),
+            Some(key) => fields.push(key.clone()),
+        }
         if self.clock == Clock::AfterKey {
             fields.push(time);
         }
         if self.wide {
             fields.push(b"1".to_vec());
         }
-        fields.join(&separator[..])
+        fields.join(&[self.delimiter as u8][..])
     }
 
     /// A line as a server may write it, which no key can keep from matching.
@@ -345,12 +308,11 @@ impl Setting {
             Some(key) => [b"\"key\": \"", &key[..], b"\""].concat(),
         };
         let at = [b"\"at\": ", time].concat();
-        let fields = match self.clock {
-            Clock::None => vec![key],
-            Clock::BeforeKey => vec![at, key],
-            Clock::AfterKey => vec![key, at],
-        };
-        [b"{", &fields.join(&b", "[..])[..], b"}"].concat()
+        match self.clock {
+            Clock::None => [b"{", &key[..], b"}"].concat(),
+            Clock::BeforeKey => [b"{", &at[..], b", ", &key, b"}"].concat(),
+            Clock::AfterKey => [b"{", &key[..], b", ", &at, b"}"].concat(),
+        }
     }
 
     fn file(&self, keys: &[Key]) -> Vec<u8> {
@@ -366,22 +328,19 @@ impl Setting {
     }
 
     fn lines(&self, keys: &[Key]) -> Vec<u8> {
-        let names = if self.has_names() { self.names() } else { Vec::new() };
-        let lines = keys.iter().enumerate().map(|(event, key)| self.line(event, key));
-        names.into_iter().chain(lines).flat_map(|line| [line, b"\n".to_vec()].concat()).collect()
-    }
-
-    fn has_names(&self) -> bool {
-        self.header && matches!(self.format, Format::Csv | Format::Records | Format::Tsv)
-    }
-
-    fn names(&self) -> Vec<Vec<u8>> {
         let names: &[&[u8]] = match self.clock {
             Clock::None => &[b"key", b"size"],
             Clock::BeforeKey => &[b"at", b"key", b"size"],
             Clock::AfterKey => &[b"key", b"at", b"size"],
         };
-        vec![names.join(&[self.delimiter as u8][..])]
+        let has_names = self.header && self.is_delimited();
+        let names = has_names.then(|| names.join(&[self.delimiter as u8][..]));
+        let lines = keys.iter().enumerate().map(|(event, key)| self.line(event, key));
+        names.into_iter().chain(lines).flat_map(|line| [line, b"\n".to_vec()].concat()).collect()
+    }
+
+    fn is_delimited(&self) -> bool {
+        matches!(self.format, Format::Csv | Format::Records | Format::Tsv)
     }
 
     fn parquet(&self, keys: &[Key]) -> Vec<u8> {
@@ -395,25 +354,25 @@ impl Setting {
 
     /// The arguments without the file.
     fn options(&self, folder: &Path) -> Vec<String> {
-        let mut options: Vec<&str> = vec![if self.watch { "watch" } else { "list" }, "--json"];
-        options.extend(["--epsilon", "100000", "--alpha", "0.03"]);
-        options.extend(["--norm", if self.l2 { "l2" } else { "l1" }]);
+        let mut options = words(if self.watch { "watch" } else { "list" });
+        options.extend(words("--json --epsilon 100000 --alpha 0.03 --norm"));
+        options.push(if self.l2 { "l2" } else { "l1" });
         let by_name = self.header || matches!(self.format, Format::Jsonl | Format::Parquet);
         let (key, time) = match (by_name, self.clock) {
             (true, _) => ("key", "at"),
             (false, Clock::BeforeKey) => ("2", "1"),
             (false, _) => ("1", "2"),
         };
-        if self.format == Format::Log {
-            options.extend(["--pattern", self.pattern()]);
-        } else if self.format != Format::Text {
-            options.extend(["--key", key]);
+        match self.format {
+            Format::Log => options.extend(["--pattern", self.pattern()]),
+            Format::Text => {}
+            _ => options.extend(["--key", key]),
         }
         if self.clock != Clock::None && self.format != Format::Log {
             options.extend(["--time", time]);
         }
         let delimiter = self.delimiter.to_string();
-        if self.delimiter_told && matches!(self.format, Format::Csv | Format::Records | Format::Tsv) {
+        if self.delimiter_told && self.is_delimited() {
             options.extend(["--delimiter", &delimiter]);
         }
         if self.l2 && !self.watch {
@@ -427,21 +386,20 @@ impl Setting {
         if let Some(slide) = self.windows.get(1) {
             options.extend(["--slide", slide]);
         }
-        let mut options: Vec<String> = options.into_iter().map(str::to_owned).collect();
-        let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
         // Text is what nothing tells.
         let untold = self.format == Format::Text && self.packing == "none" && self.wide;
         if self.told != Told::Name && !untold {
-            options.extend(["--format", self.format.option(), "--packing", self.packing].map(str::to_owned));
+            options.extend(["--format", self.format.option(), "--packing", self.packing]);
         }
+        let [declared, guarantee, report] =
+            ["declared.txt", "guarantee.txt", "report.html"].map(|name| folder.join(name));
         if self.declared {
-            options.extend(["--keys".to_owned(), file("declared.txt")]);
+            options.extend(["--keys", text(&declared)]);
         }
         if self.files {
-            options.extend(["--guarantee".to_owned(), file("guarantee.txt")]);
-            options.extend(["--report".to_owned(), file("report.html")]);
+            options.extend(["--guarantee", text(&guarantee), "--report", text(&report)]);
         }
-        options
+        options.into_iter().map(str::to_owned).collect()
     }
 
     fn name(&self) -> String {
@@ -461,26 +419,20 @@ impl Setting {
         let mut options = self.options(folder);
         let piped = self.told == Told::Pipe;
         if !piped {
-            let file = if self.partitioned {
-                folder.join("events/shop=7").join(self.name())
-            } else {
-                folder.join(self.name())
-            };
+            let place = if self.partitioned { "events/shop=7/" } else { "" };
             let _ = fs::remove_dir_all(folder.join("events"));
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(&file, &bytes).unwrap();
+            let file = written(folder, &(place.to_owned() + &self.name()), &bytes);
             let given = if self.partitioned { folder.join("events") } else { file };
-            options.push(given.to_str().unwrap().to_owned());
+            options.push(text(&given).to_owned());
         }
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let output = frostpane(&options, if piped { &bytes } else { b"" });
-        let read = |name| fs::read_to_string(folder.join(name)).unwrap();
         Outcome {
             code: output.status.code(),
             told: String::from_utf8_lossy(&output.stderr).into_owned(),
-            releases: String::from_utf8(output.stdout).unwrap(),
-            guarantee: self.files.then(|| read("guarantee.txt")),
-            report: self.files.then(|| read("report.html")),
+            releases: releases(str::from_utf8(&output.stdout).unwrap()),
+            guarantee: self.files.then(|| read(&folder.join("guarantee.txt"))),
+            report: self.files.then(|| read(&folder.join("report.html"))),
         }
     }
 }
@@ -500,11 +452,10 @@ fn escaped(key: &[u8]) -> Vec<u8> {
 }
 
 /// All that a run gives away, and what it told the operator.
-#[derive(Clone, PartialEq)]
 struct Outcome {
     code: Option<i32>,
     told: String,
-    releases: String,
+    releases: Vec<Value>,
     guarantee: Option<String>,
     report: Option<String>,
 }
@@ -556,16 +507,17 @@ impl Pair {
                 return Err(format!("refused: {}", outcome.told));
             }
         }
-        let (ones, others) = (releases(&one.releases), releases(&other.releases));
+        let (ones, others) = (&one.releases, &other.releases);
         if ones.len() != others.len() {
             return Err(format!("{} releases against {}", ones.len(), others.len()));
         }
-        for (one, other) in ones.iter().zip(&others) {
+        for (one, other) in ones.iter().zip(others) {
             self.compare(one, other)?;
+            compare_lists(one, other)?;
         }
-        self.check_counts(&ones[..], &self.keys)?;
-        self.check_counts(&others[..], &keys)?;
-        self.compare_files(&one, &other)
+        self.check_counts(ones, &self.keys)?;
+        self.check_counts(others, &keys)?;
+        compare_files(&one, &other)
     }
 
     /// A key that can be read back is counted as often as it occurs.
@@ -599,17 +551,15 @@ impl Pair {
         if public != other_public {
             return Err(format!("{} against {}", Value::from(public), Value::from(other_public)));
         }
-        for (field, most) in [(&["norm_estimate"][..], 1), (&["asked", "slack"], 1)] {
-            let value = |release: &Value| {
-                field.iter().fold(release.clone(), |value, name| value[name].clone()).as_i64()
-            };
-            if let (Some(one), Some(other)) = (value(one), value(other))
-                && one.abs_diff(other) > most
+        for field in ["/norm_estimate", "/asked/slack"] {
+            let values = [one, other].map(|release| release.pointer(field).and_then(Value::as_i64));
+            if let [Some(one), Some(other)] = values
+                && one.abs_diff(other) > 1
             {
-                return Err(format!("{} {one} against {other}", field.join(".")));
+                return Err(format!("{field} {one} against {other}"));
             }
         }
-        self.compare_lists(one, other)
+        Ok(())
     }
 
     /// The part that must be the same: all but counts, and for L2 what follows from the norm.
@@ -628,55 +578,53 @@ impl Pair {
         }
         public
     }
+}
 
-    /// One count is up by one and one down, at most; a key comes or goes only at the threshold.
-    fn compare_lists(&self, one: &Value, other: &Value) -> Result<(), String> {
-        let (ones, others) = (counts(one), counts(other));
-        let least = |release: &Value| release["threshold"].as_i64().unwrap().max(1);
-        let (mut up, mut down) = (0, 0);
-        for key in ones.keys().chain(others.keys().filter(|key| !ones.contains_key(*key))) {
-            let step = match (ones.get(key), others.get(key)) {
-                (Some(one), Some(other)) => other - one,
-                // Below the threshold is all that is known.
-                (Some(one), None) => (least(other) - 1).min(*one) - one,
-                (None, Some(other)) => other - (least(one) - 1).min(*other),
-                (None, None) => 0,
-            };
-            match step {
-                0 => {}
-                1 => up += 1,
-                -1 => down += 1,
-                _ => return Err(format!("a count moves by {step}")),
-            }
-        }
-        if up > 1 || down > 1 {
-            return Err(format!("{up} counts are up and {down} down"));
-        }
-        Ok(())
-    }
-
-    /// If the releases are the same, so is every byte that is written.
-    fn compare_files(&self, one: &Outcome, other: &Outcome) -> Result<(), String> {
-        let pages = [one, other].map(|outcome| outcome.report.as_deref().map(undated));
-        if one.releases == other.releases && (one.guarantee != other.guarantee || pages[0] != pages[1]) {
-            return Err("the guarantee or the report differ".to_owned());
-        }
-        let same_but_counts = |one: &Value, other: &Value| {
-            let all = |release: &Value| {
-                let mut all = release.as_object().unwrap().clone();
-                let empty = counts(release).is_empty();
-                all.insert("heavy".to_owned(), empty.into());
-                all
-            };
-            all(one) == all(other)
+/// One count is up by one and one down, at most; a key comes or goes only at the threshold.
+fn compare_lists(one: &Value, other: &Value) -> Result<(), String> {
+    let (ones, others) = (counts(one), counts(other));
+    let least = |release: &Value| release["threshold"].as_i64().unwrap().max(1);
+    let (mut up, mut down) = (0, 0);
+    for key in ones.keys().chain(others.keys().filter(|key| !ones.contains_key(*key))) {
+        let step = match (ones.get(key), others.get(key)) {
+            (Some(one), Some(other)) => other - one,
+            // Below the threshold is all that is known.
+            (Some(one), None) => (least(other) - 1).min(*one) - one,
+            (None, Some(other)) => other - (least(one) - 1).min(*other),
+            (None, None) => 0,
         };
-        let (ones, others) = (releases(&one.releases), releases(&other.releases));
-        let same = ones.iter().zip(&others).all(|(one, other)| same_but_counts(one, other));
-        if same && one.guarantee != other.guarantee {
-            return Err("the guarantees differ".to_owned());
+        match step {
+            0 => {}
+            1 => up += 1,
+            -1 => down += 1,
+            _ => return Err(format!("a count moves by {step}")),
         }
-        Ok(())
     }
+    if up > 1 || down > 1 {
+        return Err(format!("{up} counts are up and {down} down"));
+    }
+    Ok(())
+}
+
+/// If the releases are the same, so is every byte that is written; the guarantee also if they differ in counts
+/// alone.
+fn compare_files(one: &Outcome, other: &Outcome) -> Result<(), String> {
+    let pages = [one, other].map(|outcome| outcome.report.as_deref().map(undated));
+    if one.releases == other.releases && (one.guarantee != other.guarantee || pages[0] != pages[1]) {
+        return Err("the guarantee or the report differ".to_owned());
+    }
+    let without_counts = |outcome: &Outcome| {
+        let mut releases = outcome.releases.clone();
+        for release in &mut releases {
+            let is_empty = counts(release).is_empty();
+            release["heavy"] = is_empty.into();
+        }
+        releases
+    };
+    if without_counts(one) == without_counts(other) && one.guarantee != other.guarantee {
+        return Err("the guarantees differ".to_owned());
+    }
+    Ok(())
 }
 
 /// A page without the minute in which it was made.
@@ -690,15 +638,9 @@ fn counts(release: &Value) -> BTreeMap<String, i64> {
 
 impl fmt::Display for Pair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |key: &Key| {
-            let mut text = String::new();
-            match key {
-                None => text.push_str("no key"),
-                Some(key) => {
-                    write!(text, "{} bytes {}", key.len(), key[..key.len().min(40)].escape_ascii()).unwrap()
-                }
-            }
-            text
+        let shown = |key: &Key| match key {
+            None => "no key".to_owned(),
+            Some(key) => format!("{} bytes {}", key.len(), key[..key.len().min(40)].escape_ascii()),
         };
         writeln!(f, "pair {}, {:?}", self.number, self.setting)?;
         writeln!(f, "event {} of {}", self.changed, self.keys.len())?;

@@ -73,14 +73,15 @@ impl Way {
             Self::List => list(format, &write(events)),
             Self::Ingest => {
                 let state = State::new(format, &[]);
-                state.run("ingest", &write(events), "2025-12-01");
+                state.run(&["ingest"], &write(events), "2025-12-01");
                 published(json(&["release", text(&state.path), "--json", "--id", "one"], b""))
             }
             Self::Watch => {
                 let state = State::new(format, &["--watch", "--slide", "1d"]);
-                let early = state.run("watch", &write(&events[..=PEOPLE / 2]), "2025-11-30T18:00:00Z");
+                let watch = ["watch", "--json"];
+                let early = state.run(&watch, &write(&events[..=PEOPLE / 2]), "2025-11-30T18:00:00Z");
                 assert_eq!(early, "");
-                let releases = state.run("watch", &write(events), "2025-12-01");
+                let releases = state.run(&watch, &write(events), "2025-12-01");
                 published(serde_json::from_str(&releases).unwrap())
             }
         }
@@ -110,11 +111,10 @@ impl State {
     }
 
     /// Runs a command on a file with these bytes, at this time.
-    fn run(&self, command: &str, bytes: &[u8], until: &str) -> String {
+    fn run(&self, command: &[&str], bytes: &[u8], until: &str) -> String {
         fs::write(&self.file, bytes).unwrap();
-        let args = [command, text(&self.path), text(&self.file), "--until", until];
-        let more: &[&str] = if command == "watch" { &["--json"] } else { &[] };
-        stdout(&frostpane(&[&args[..], more].concat(), b""))
+        let args = [text(&self.path), text(&self.file), "--until", until];
+        stdout(&frostpane(&[&command[..1], &args, &command[1..]].concat(), b""))
     }
 }
 
@@ -164,40 +164,30 @@ fn separated(by: &'static str) -> impl Fn(&[Event]) -> Vec<u8> {
     }
 }
 
+/// An event that is odd, from a cell that is.
+type Odd = fn(&str) -> Event;
+
 #[test]
 fn one_event_of_csv_and_tsv_moves_no_other() {
-    for (odd, counts) in [
-        (by("9223372036854775808"), true),
-        (by("1180591620717411303424"), true),
-        (by("1.5"), true),
-        (by("user"), true),
-        (by(""), false),
-        (by(" "), true),
-        (by("-1.0"), true),
-        (by("2025-11-30"), true),
-        (by("NaN"), true),
-        (by("a\"b"), true),
-        (by("a\0b"), true),
-        (by(&"x".repeat(1 << 16)), true),
-        (by(&"x".repeat((1 << 16) + 1)), false),
-        (of("9223372036854775808"), false),
-        (of("1180591620717411303424"), false),
-        (of("key"), false),
-        (of(""), false),
-        (of("{\"a\": 1}"), false),
-        (at("20251130"), true),
-        (at("1764504000"), true),
-        (at("1764504000000"), true),
-        (at("1764504000000000.5"), true),
-        (at("2025-11-30 12:00"), true),
-        (at("time"), false),
-        (at("noon"), false),
-        (at("1180591620717411303424"), false),
-        (at(""), false),
+    let assert_same = |odd: &Event, counts: bool| {
+        assert_alone("csv", separated(","), odd, counts);
+        assert_alone("tsv", separated("\t"), odd, counts);
+    };
+    for (odd, counts, cells) in [
+        (
+            by as Odd,
+            true,
+            "9223372036854775808|1180591620717411303424|1.5|user| |-1.0|2025-11-30|NaN|a\"b|a\0b",
+        ),
+        (by, false, ""),
+        (of, false, "9223372036854775808|1180591620717411303424|key||{\"a\": 1}"),
+        (at, true, "20251130|1764504000|1764504000000|1764504000000000.5|2025-11-30 12:00"),
+        (at, false, "time|noon|1180591620717411303424|"),
     ] {
-        assert_alone("csv", separated(","), &odd, counts);
-        assert_alone("tsv", separated("\t"), &odd, counts);
+        cells.split('|').for_each(|cell| assert_same(&odd(cell), counts));
     }
+    assert_same(&by(&"x".repeat(1 << 16)), true);
+    assert_same(&by(&"x".repeat((1 << 16) + 1)), false);
     // As a line that is not written as CSV is.
     for odd in [by("\"ann"), of("\"5"), of("\"5\"\""), at("\"2025-11-30")] {
         assert_alone("csv", separated(","), &odd, false);
@@ -215,67 +205,21 @@ fn json_lines(events: &[Event]) -> Vec<u8> {
 
 #[test]
 fn one_event_of_json_moves_no_other() {
-    let long = [1 << 16, (1 << 16) + 1].map(|bytes| format!("\"{}\"", "x".repeat(bytes)));
-    let long = long.each_ref().map(String::as_str);
-    for (user, counts) in [
-        ("9223372036854775808", true),
-        ("1180591620717411303424", true),
-        ("\"ann\"", true),
-        ("\"\\ud800\"", true),
-        ("\"2025-11-30\"", true),
-        ("\"a\\\"b\\n\\u0000\"", true),
-        ("-0", true),
-        ("007", false),
-        ("17.0", false),
-        ("1.5", false),
-        ("1e400", false),
-        ("true", false),
-        ("null", false),
-        ("\"\"", false),
-        ("[1]", false),
-        ("{\"id\": 1}", false),
-        ("NaN", false),
-        ("ann", false),
-        ("\"ann", false),
-        ("\"ann\", \"user\": \"-1\"", true),
-        ("\"ann\", \"time\": 5", true),
-        (long[0], true),
-        (long[1], false),
+    let of: Odd = |key| [TIME, "\"ann\"", key].map(str::to_owned);
+    let at: Odd = |time| [time, "\"ann\"", "5"].map(str::to_owned);
+    for (odd, counts, values) in [
+        (by as Odd, true, r#"9223372036854775808|1180591620717411303424|"ann"|"\ud800"|"2025-11-30"|-0"#),
+        (by, true, r#""a\"b\n\u0000"|"ann", "user": "-1"|"ann", "time": 5"#),
+        (by, false, r#"007|17.0|1.5|1e400|true|null|""|[1]|{"id": 1}|NaN|ann|"ann"#),
+        (of, false, "9223372036854775808|1180591620717411303424|5.5|1e400|true|null|[5]|5.0|NaN"),
+        (of, false, r#"{"key": 5}|"five"|""|"\ud800""#),
+        (at, true, r#"1764504000|1764504000000|1764504000.5|20251130|"2025-11-30""#),
+        (at, false, r#""noon"|1180591620717411303424|null|true|[1764504000]"#),
     ] {
-        assert_alone("jsonl", json_lines, &by(user), counts);
+        values.split('|').for_each(|value| assert_alone("jsonl", json_lines, &odd(value), counts));
     }
-    for key in [
-        "9223372036854775808",
-        "1180591620717411303424",
-        "5.5",
-        "1e400",
-        "true",
-        "null",
-        "[5]",
-        "{\"key\": 5}",
-        "\"five\"",
-        "\"\"",
-        "5.0",
-        "NaN",
-        "\"\\ud800\"",
-    ] {
-        let odd = [TIME, "\"ann\"", key].map(str::to_owned);
-        assert_alone("jsonl", json_lines, &odd, false);
-    }
-    for (time, counts) in [
-        ("1764504000", true),
-        ("1764504000000", true),
-        ("1764504000.5", true),
-        ("20251130", true),
-        ("\"2025-11-30\"", true),
-        ("\"noon\"", false),
-        ("1180591620717411303424", false),
-        ("null", false),
-        ("true", false),
-        ("[1764504000]", false),
-    ] {
-        let odd = [time, "\"ann\"", "5"].map(str::to_owned);
-        assert_alone("jsonl", json_lines, &odd, counts);
+    for (bytes, counts) in [(1 << 16, true), ((1 << 16) + 1, false)] {
+        assert_alone("jsonl", json_lines, &by(&format!("\"{}\"", "x".repeat(bytes))), counts);
     }
 }
 
@@ -307,34 +251,21 @@ fn texts(cells: &[&str]) -> ParquetColumn {
 
 #[test]
 fn one_event_of_parquet_moves_no_other() {
-    let text = "binary user (STRING)";
-    for (user, column, counts) in [
-        ("9223372036854775808", text, true),
-        ("1180591620717411303424", text, true),
-        ("1.5", text, true),
-        ("", text, false),
-        ("null", text, false),
-        ("9223372036854775807", "int64 user", true),
-        ("-9223372036854775808", "int64 user", true),
-        ("0", "int64 user", true),
-        ("null", "int64 user", false),
-        ("9223372036854775808", "int64 user (INTEGER(64, false))", true),
-        ("null", "int64 user (INTEGER(64, false))", false),
+    let (user, key) = ("binary user (STRING)", "binary key (STRING)");
+    let unsigned = "int64 user (INTEGER(64, false))";
+    for (odd, counts, values, user, key) in [
+        (by as Odd, true, "9223372036854775808|1180591620717411303424|1.5", user, key),
+        (by, false, "|null", user, key),
+        (by, true, "9223372036854775807|-9223372036854775808|0", "int64 user", key),
+        (by, false, "null", "int64 user", key),
+        (by, true, "9223372036854775808", unsigned, key),
+        (by, false, "null", unsigned, key),
+        (of, false, "9223372036854775808|null", user, key),
+        (of, false, "-9223372036854775808|null", user, "int64 key"),
+        (at, true, "1764504000|20251130", user, key),
+        (at, false, "noon|null", user, key),
     ] {
-        let write = |events: &[Event]| parquet(column, "binary key (STRING)", events);
-        assert_alone("parquet", write, &by(user), counts);
-    }
-    for (key, column) in [
-        ("9223372036854775808", "binary key (STRING)"),
-        ("null", "binary key (STRING)"),
-        ("-9223372036854775808", "int64 key"),
-        ("null", "int64 key"),
-    ] {
-        let write = |events: &[Event]| parquet(text, column, events);
-        assert_alone("parquet", write, &of(key), false);
-    }
-    for (time, counts) in [("1764504000", true), ("20251130", true), ("noon", false), ("null", false)] {
-        let write = |events: &[Event]| parquet(text, "binary key (STRING)", events);
-        assert_alone("parquet", write, &at(time), counts);
+        let write = |events: &[Event]| parquet(user, key, events);
+        values.split('|').for_each(|value| assert_alone("parquet", write, &odd(value), counts));
     }
 }

@@ -9,7 +9,7 @@ use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
 use crate::common::{
     folder, frostpane, gzip,
     parquet_file::{self, column},
-    stderr, zstd,
+    stderr, text, written, zstd,
 };
 
 /// In every cell of every file below, and nowhere else.
@@ -33,7 +33,7 @@ impl Odd {
     }
 
     fn run(&self, folder: &Path, more: &[&str]) -> (Option<i32>, String) {
-        let options = self.options.replace("{}", folder.to_str().unwrap());
+        let options = self.options.replace("{}", text(folder));
         let options: Vec<&str> = options.split_whitespace().collect();
         // Choosing a policy takes longer than all the rest; where people are protected there is no choice.
         let list: &[&str] = if self.options.contains("user") || self.options.contains("--policy") {
@@ -286,9 +286,7 @@ fn odd_inputs_end_as_they_should_and_give_nothing_away() {
     for (number, odd) in all.iter().enumerate() {
         let folder = folder(&format!("odd-{number}"));
         for (name, content) in &odd.files {
-            let file = folder.join(name);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, content).unwrap();
+            written(&folder, name, content);
         }
         found.extend(faults(odd, &folder));
         fs::remove_dir_all(folder).unwrap();

@@ -4,16 +4,14 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::{assert_contains, command, run, stdout, temporary};
+use crate::common::{
+    assert_has, assert_told, command, frostpane, read, run, stderr, stdout, temporary, text, words,
+};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_frostpane");
 
 fn list(options: &[&str], input: &[u8]) -> Output {
-    run(&mut command(&[&["list"], options].concat()), input)
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+    frostpane(&[&["list"], options].concat(), input)
 }
 
 /// So much epsilon that there is no noise.
@@ -29,16 +27,11 @@ fn trees() -> Vec<u8> {
     lines(&[("elm", 3_000), ("oak", 1_000), ("yew", 500)])
 }
 
-fn bars(table: &str) -> Vec<usize> {
-    let rows = table.lines().filter(|line| line.contains('█'));
-    rows.map(|row| row.matches('█').count()).collect()
-}
-
 #[test]
 fn csv_has_a_header_and_a_row_for_each_listed_key() {
     let keys = lines(&[("elm, \"old\"", 3_000), ("oak", 1_000), ("東京", 500)]);
     let guarantee = temporary("csv-guarantee.txt", b"before");
-    let options = ["--csv", "--guarantee", guarantee.to_str().unwrap()];
+    let options = ["--csv", "--guarantee", text(&guarantee)];
     let output = list(&[&EXACT[..], &options].concat(), &keys);
     assert_eq!(
         stdout(&output),
@@ -47,33 +40,26 @@ fn csv_has_a_header_and_a_row_for_each_listed_key() {
          oak,1000,1000,1000\n\
          東京,500,500,500\n"
     );
-    let guarantee = std::fs::read_to_string(guarantee).unwrap();
+    let guarantee = read(&guarantee);
     for holds in [
         "L2 heavy hitters at alpha 0.01 of 4,500 events, number 0 up to 4,500\n",
         "With 95 % confidence",
         "\nPrivacy: epsilon 100000",
     ] {
-        assert!(guarantee.contains(holds), "{guarantee}");
-        assert!(!text(&output.stderr).contains(holds));
+        assert!(guarantee.contains(holds) && !stderr(&output).contains(holds), "{guarantee}");
     }
 }
 
-/// Notes for the operator are in nothing that may be published.
 #[test]
 fn what_is_for_the_operator_is_in_nothing_that_is_published() {
     let events = [trees(), b"\n".repeat(37)].concat();
-    let file = |name| temporary(name, b"").to_str().unwrap().to_owned();
-    let (guarantee, report) = (file("published.txt"), file("published.html"));
+    let [guarantee, report] = ["published.txt", "published.html"].map(|name| temporary(name, b""));
     for form in [&[][..], &["--json"], &["--csv"]] {
-        let files = ["--guarantee", &guarantee, "--report", &report];
+        let files = ["--guarantee", text(&guarantee), "--report", text(&report)];
         let output = list(&[&EXACT[..], &files, form].concat(), &events);
-        assert!(text(&output.stderr).contains("37 of 4,537 events had no key that counts"));
-        assert!(
-            text(&output.stderr).lines().all(|line| line.starts_with("frostpane: ")),
-            "{}",
-            text(&output.stderr)
-        );
-        let read = |file: &str| std::fs::read_to_string(file).unwrap();
+        let told = stderr(&output);
+        assert_has(&told, ["37 of 4,537 events had no key that counts"]);
+        assert!(told.lines().all(|line| line.starts_with("frostpane: ")), "{told}");
         for published in [stdout(&output), read(&guarantee), read(&report)] {
             assert!(!published.contains("37 of") && !published.contains("no key that counts"), "{published}");
         }
@@ -84,13 +70,17 @@ fn what_is_for_the_operator_is_in_nothing_that_is_published() {
 fn rows_cut_the_table_and_nothing_else() {
     let with = |more: &[&str]| stdout(&list(&[&EXACT[..], &["--rows", "1"], more].concat(), &trees()));
     let table = with(&[]);
-    assert_eq!(bars(&table).len(), 1, "{table}");
+    assert_eq!(table.lines().filter(|line| line.contains('█')).count(), 1, "{table}");
     assert!(table.contains("  ... and 2 more\n"), "{table}");
     assert_eq!(with(&["--csv"]).lines().count(), 4);
     assert_eq!(with(&["--json"]).matches("\"key\"").count(), 3);
 
     let whole = stdout(&list(&[&EXACT[..], &["--rows", "3"]].concat(), &trees()));
-    assert!(!whole.contains("more\n"), "{whole}");
+    let title = "L2 heavy hitters at alpha 0.01 of 4,500 events, number 0 up to 4,500";
+    assert!(whole.starts_with(title) && !whole.contains("more\n"), "{whole}");
+    let rows: Vec<&str> = whole.lines().filter(|line| line.contains('█')).collect();
+    assert!(rows.iter().zip(["elm", "oak", "yew"]).all(|(row, key)| row.ends_with(key)), "{whole}");
+    assert!(rows.len() == 3 && whole.contains("With 95 % confidence"), "{whole}");
 }
 
 #[test]
@@ -114,94 +104,73 @@ fn pipes_see_no_colours() {
     for options in [&[][..], &["--csv"], &["--json"]] {
         let output = list(options, &trees());
         for written in [&output.stdout, &output.stderr] {
-            assert!(!written.contains(&0x1b), "{}", text(written));
+            assert!(!written.contains(&0x1b), "{}", written.escape_ascii());
         }
     }
 }
 
 #[test]
-fn completions_know_commands_and_options() {
+fn completions_and_manual_pages_know_commands_options_and_exit_codes() {
+    let page = |args: &[&str]| stdout(&frostpane(args, b"")).replace("\\-", "-");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = stdout(&run(&mut command(&["completions", shell]), b""));
-        for word in ["list", "epsilon", "window", "csv", "rows", "completions"] {
-            assert!(script.contains(word), "{shell}: {word}");
-        }
+        let words = ["list", "epsilon", "window", "csv", "rows", "completions"];
+        assert_has(page(&["completions", shell]), words);
     }
-    let unknown = run(&mut command(&["completions", "dos"]), b"");
-    assert_eq!(unknown.status.code(), Some(2));
-}
-
-#[test]
-fn manual_pages_know_commands_options_and_exit_codes() {
-    let page = |args: &[&str]| stdout(&run(&mut command(args), b"")).replace("\\-", "-");
-    let whole = page(&["man"]);
-    for word in [".TH frostpane", "frostpane-list", "frostpane-demo", "Exit codes"] {
-        assert!(whole.contains(word), "{word}: {whole}");
-    }
-    let list = page(&["man", "list"]);
-    for word in ["--epsilon", "--window", "--csv", "--rows", "Examples", "Exit codes"] {
-        assert!(list.contains(word), "{word}: {list}");
-    }
-    let unknown = run(&mut command(&["man", "lost"]), b"");
-    assert_eq!(unknown.status.code(), Some(2));
-    let told = text(&unknown.stderr);
-    assert_contains(&told, "there is no command \"lost\", only demo, list");
+    assert_has(page(&["man"]), [".TH frostpane", "frostpane-list", "frostpane-demo", "Exit codes"]);
+    let options = ["--epsilon", "--window", "--csv", "--rows", "Examples", "Exit codes"];
+    assert_has(page(&["man", "list"]), options);
+    let unknown = [["completions", "dos"], ["man", "lost"]].map(|args| frostpane(&args, b""));
+    assert_eq!(unknown.each_ref().map(|output| output.status.code()), [Some(2); 2]);
+    assert_told(&unknown[1], "there is no command \"lost\", only demo, list");
 }
 
 #[test]
 fn the_help_says_what_is_read_and_fits_eighty_columns() {
     let help = |args: &[&str]| stdout(&run(command(args).env("COLUMNS", "80"), b""));
-    let long = help(&["list", "--help"]);
-    assert_contains(&long, "Reads text (the whole line is the key), CSV and TSV");
-    for page in [long, help(&["list", "-h"]), help(&["--help"])] {
+    let [long, short, program] = [&["list", "--help"][..], &["list", "-h"], &["--help"]].map(help);
+    for page in [&long, &short, &program] {
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     }
-    assert!(help(&["--help"]).contains("Exit codes:\n  0  "));
+    assert_has(long, ["Reads text (the whole line is the key), CSV and TSV"]);
+    assert_has(program, ["Exit codes:\n  0  "]);
 }
 
-/// The warnings of a run, each without its beginning.
-fn warnings(output: &Output) -> Vec<String> {
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let told = text(&output.stderr);
-    let warnings = told.lines().filter_map(|line| line.strip_prefix("frostpane: warning: "));
-    warnings.map(str::to_owned).collect()
+/// Asserts that a list has these warnings, and nothing else is told.
+#[track_caller]
+fn assert_warned(options: &str, input: &[u8], warnings: &[&str]) {
+    let output = list(&words(options), input);
+    stdout(&output);
+    let expected = warnings.iter().map(|warning| format!("frostpane: warning: {warning}\n"));
+    assert_eq!(stderr(&output), expected.collect::<String>());
 }
 
 #[test]
-fn weak_privacy_is_told() {
-    let options = ["--epsilon", "11", "--delta", "0.001", "--window", "4500"];
-    assert_eq!(
-        warnings(&list(&options, &trees())),
-        [
+fn what_is_wrong_with_a_list_is_told_and_nothing_where_nothing_is() {
+    assert_warned("--window 4500", &trees(), &[]);
+    assert_warned(
+        "--epsilon 11 --delta 0.001 --window 4500",
+        &trees(),
+        &[
             "epsilon is 11, but above 10 protects nobody; take 1, or less where it matters",
             "delta is 1e-3, but should be far below 2.2e-4, one over the 4,500 events covered: \
              so much may give whole keys away; take 1e-9",
-        ]
+        ],
     );
-}
-
-#[test]
-fn nothing_is_told_where_nothing_is_wrong() {
-    let output = list(&["--window", "4500"], &trees());
-    assert!(output.status.success() && output.stderr.is_empty(), "{}", text(&output.stderr));
-}
-
-#[test]
-fn a_stream_shorter_than_the_window_is_told() {
-    assert_eq!(
-        warnings(&list(&["--window", "10000"], &trees())),
-        ["the stream is shorter than the window of 10,000 events: the release covers all of its 4,500 \
-             events; if there are more, give them too"]
+    assert_warned(
+        "--window 10000",
+        &trees(),
+        &["the stream is shorter than the window of 10,000 events: the release covers all of its 4,500 \
+             events; if there are more, give them too"],
     );
     let day: String = (0..2_000).map(|i| format!("{}\telm\n", 1_772_409_600 + 43 * i)).collect();
-    let columns = ["--format", "tsv", "--key", "2", "--time", "1"];
-    let by_clock = |window| [&columns[..], &["--slide", "1h", "--window", window]].concat();
-    assert_eq!(
-        warnings(&list(&by_clock("30d"), day.as_bytes())),
-        ["the stream is shorter than the window of 30 days: the release covers 23 hours 53 minutes of it, \
-             from 2026-03-02T00:00:00Z up to 2026-03-02T23:52:38Z; if there are events before, give them too"]
+    let by_clock = "--format tsv --key 2 --time 1 --slide 1h --window";
+    assert_warned(
+        &format!("{by_clock} 30d"),
+        day.as_bytes(),
+        &["the stream is shorter than the window of 30 days: the release covers 23 hours 53 minutes of it, \
+             from 2026-03-02T00:00:00Z up to 2026-03-02T23:52:38Z; if there are events before, give them too"],
     );
-    assert!(warnings(&list(&by_clock("1d"), day.as_bytes())).is_empty());
+    assert_warned(&format!("{by_clock} 1d"), day.as_bytes(), &[]);
 }
 
 #[test]
@@ -211,7 +180,7 @@ fn a_reader_that_goes_away_is_no_error() {
         drop(child.stdout.take());
         let _ = child.stdin.take().unwrap().write_all(&trees());
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
     }
 }
 
@@ -222,8 +191,7 @@ fn a_result_that_cannot_be_written_is_an_error() {
         let full = std::fs::File::create("/dev/full").unwrap();
         let output = run(command(args).stdout(full), &trees());
         assert_eq!(output.status.code(), Some(1), "{args:?}");
-        let told = text(&output.stderr);
-        assert_contains(&told, "frostpane: cannot write the result: No space left");
+        assert_told(&output, "frostpane: cannot write the result: No space left");
     }
 }
 
@@ -236,30 +204,26 @@ fn nobody_has_to_read_what_the_operator_is_told() {
     assert!(stdout(&output).contains("elm,"));
 }
 
-/// Runs a line of shell in a terminal of 90 columns and returns all that it shows, or `None` without
-/// `script`.
-fn in_a_terminal(line: &str) -> Option<String> {
-    in_a_terminal_of(90, 40, line)
-}
-
+/// Runs a line of shell in a terminal of so many columns and rows, and returns all that it shows, or `None`
+/// without `script`.
 fn in_a_terminal_of(columns: u32, rows: u32, line: &str) -> Option<String> {
     let programs = Path::new(PROGRAM).parent().unwrap().display();
     let line = format!(
         "stty cols {columns} rows {rows}; unset COLUMNS NO_COLOR; export TERM=xterm PATH='{programs}':\"$PATH\"; {line}"
     );
-    let output = Command::new("script")
-        .args(["-qec", &line, "/dev/null"])
-        .env("SHELL", "/bin/sh")
-        .stdin(Stdio::null())
-        .output();
-    match output {
-        Ok(output) if output.status.success() => Some(text(&output.stdout)),
-        Ok(output) => panic!("{line}: {}", text(&output.stdout)),
+    let mut script = Command::new("script");
+    script.args(["-qec", &line, "/dev/null"]).env("SHELL", "/bin/sh").stdin(Stdio::null());
+    match script.output() {
+        Ok(output) => Some(stdout(&output)),
         Err(cause) => {
             eprintln!("skipped: script (of util-linux) cannot be run: {cause}");
             None
         }
     }
+}
+
+fn in_a_terminal(line: &str) -> Option<String> {
+    in_a_terminal_of(90, 40, line)
 }
 
 #[test]
@@ -270,13 +234,11 @@ fn a_terminal_sees_colours_unless_they_are_refused() {
         return;
     };
     let (cyan, dim, yellow) = ("\x1b[36m", "\x1b[2m", "\x1b[1m\x1b[33m");
-    for expected in [
-        format!("{cyan}{}", "█".repeat(40)),
-        format!("{dim}3,000 to 3,000"),
-        format!("{yellow}the three promises are not made"),
-    ] {
-        assert!(shown.contains(&expected), "{expected}: {shown}");
-    }
+    let bar = format!("{cyan}{}", "█".repeat(40));
+    let warning = format!("{yellow}the three promises are not made");
+    assert_has(shown, [&bar[..], &format!("{dim}3,000 to 3,000"), &warning]);
+    let allowed = in_a_terminal(&format!("NO_COLOR= {line}")).unwrap();
+    assert!(allowed.contains('\x1b'), "{allowed}");
     for refused in [
         format!("NO_COLOR=1 {line}"),
         format!("TERM=dumb {line}"),
@@ -321,18 +283,12 @@ fn a_terminal_sees_progress_that_is_erased() {
     let Some(shown) = in_a_terminal(&format!("{slowly} --json >/dev/null")) else {
         return;
     };
-    assert!(shown.contains("131,072 events, ") && shown.contains("million a second"), "{shown}");
+    assert_has(&shown, ["131,072 events, ", "million a second"]);
     let last = shown.rfind("\r\x1b[K").unwrap();
     assert!(!shown[last..].contains("million a second"), "{shown}");
 
     let hidden = in_a_terminal(&format!("{slowly} --json 2>/dev/null")).unwrap();
     assert!(!hidden.contains("million a second"), "{hidden}");
-}
-
-/// The lines of the last of several lists that are drawn over each other.
-fn last_frame(shown: &str) -> Vec<&str> {
-    let (_, frame) = shown.rsplit_once("\x1b[H\x1b[2J").unwrap();
-    frame.lines().collect()
 }
 
 /// Forty keys, the first most often; twenty slides.
@@ -343,6 +299,10 @@ fn forty_trees() -> Vec<u8> {
 
 #[test]
 fn a_small_terminal_shows_the_list_rather_than_the_fine_print() {
+    let last_frame = |shown: &str| -> Vec<String> {
+        let (_, frame) = shown.rsplit_once("\x1b[H\x1b[2J").unwrap();
+        frame.lines().map(str::to_owned).collect()
+    };
     let file = temporary("forty.txt", &forty_trees());
     let line = format!("NO_COLOR=1 frostpane watch --window 10000 --slide 1000 --all '{}'", file.display());
     for (columns, rows, least) in [(80, 12, 7), (80, 24, 18), (40, 12, 4)] {

@@ -1,13 +1,11 @@
 //! Formats that the real executable reads.
 
-use std::fmt::Write as _;
-
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 
 use crate::common::{
-    EXACT, exact, frostpane, gzip, heavy,
+    EXACT, by_pipe, exact, frostpane, gzip, heavy,
     parquet_file::{self, column, column_of},
-    stderr, temporary, zstd,
+    stderr, temporary, text, words, zstd,
 };
 
 const EVENTS: u64 = 4_000;
@@ -19,9 +17,8 @@ fn key(event: u64) -> Option<&'static str> {
 }
 
 fn lines(line: impl Fn(u64, &str) -> String) -> Vec<u8> {
-    let text: String =
-        (0..EVENTS).map(|event| line(START + event, key(event).unwrap_or_default()) + "\n").collect();
-    text.into_bytes()
+    let lines = (0..EVENTS).map(|event| line(START + event, key(event).unwrap_or_default()) + "\n");
+    lines.collect::<String>().into_bytes()
 }
 
 fn tsv() -> Vec<u8> {
@@ -35,17 +32,12 @@ fn csv() -> Vec<u8> {
 }
 
 fn jsonl() -> Vec<u8> {
-    let mut text = String::new();
-    for event in 0..EVENTS {
-        let millis = (START + event) * 1_000;
-        let key = serde_json::json!(key(event));
-        writeln!(
-            text,
-            "{{\"at\": {millis}, \"more\": [{{\"at\": 1}}], \"the\": {{\"x\": 1, \"tree\": {key}}}}}"
-        )
-        .unwrap();
-    }
-    text.into_bytes()
+    let line = |event| {
+        let at = (START + event) * 1_000;
+        let the = serde_json::json!({ "x": 1, "tree": key(event) });
+        format!("{}\n", serde_json::json!({ "at": at, "more": [{ "at": 1 }], "the": the }))
+    };
+    (0..EVENTS).map(line).collect::<String>().into_bytes()
 }
 
 fn parquet() -> Vec<u8> {
@@ -66,28 +58,38 @@ fn assert_same(name: &str, content: &[u8], options: &[&str], expected: &serde_js
         "txt" => "text",
         ending => ending,
     };
-    for (ending, packing, bytes) in
-        [("", "none", content.to_vec()), (".gz", "gzip", gzip(content)), (".zst", "zstd", zstd(content))]
-    {
-        let file = temporary(&format!("{name}{ending}"), &bytes);
-        let by_file = exact(&[options, &[file.to_str().unwrap()]].concat(), b"");
-        assert_eq!(&crate::common::by_pipe(by_file, expected), expected, "{name}{ending} by file");
+    let packed =
+        [("", "none", content.to_vec()), (".gz", "gzip", gzip(content)), (".zst", "zstd", zstd(content))];
+    for (ending, packing, bytes) in &packed {
         let told = ["--format", format, "--packing", packing];
-        let by_pipe = exact(&[options, &told].concat(), &bytes);
-        assert_eq!(&by_pipe, expected, "{name}{ending} by pipe");
+        let piped = exact(&[options, &told].concat(), bytes);
+        assert_eq!(&piped, expected, "{name}{ending} by pipe");
     }
-    let twice = temporary(&format!("{name}.zst.gz"), &gzip(&zstd(content)));
-    let by_file = exact(&[options, &[twice.to_str().unwrap()]].concat(), b"");
-    assert_eq!(&crate::common::by_pipe(by_file, expected), expected, "{name}.zst.gz");
+    let twice = (".zst.gz", "gzip", gzip(&zstd(content)));
+    for (ending, _, bytes) in packed.iter().chain([&twice]) {
+        let file = temporary(&format!("{name}{ending}"), bytes);
+        let of_file = exact(&[options, &[text(&file)]].concat(), b"");
+        assert_eq!(&by_pipe(of_file, expected), expected, "{name}{ending} by file");
+    }
+}
+
+/// The same in every format that has columns.
+fn assert_same_columns(name: &str, window: &str, times: [&str; 2], expected: &serde_json::Value) {
+    for (format, key, time, content) in [
+        ("tsv", "3", times[0], tsv()),
+        ("csv", "tree", times[1], csv()),
+        ("jsonl", "the.tree", times[1], jsonl()),
+        ("parquet", "the.tree", times[1], parquet()),
+    ] {
+        let options = format!("{window} --key {key} {time}");
+        assert_same(&format!("{name}.{format}"), &content, &words(&options), expected);
+    }
 }
 
 #[test]
 fn every_format_packed_or_not_by_file_or_by_pipe_gives_the_same_release() {
-    let window = ["--window", "30m", "--slide", "1m"];
-    let options =
-        |key: &'static str, time: &'static str| [&window[..], &["--key", key, "--time", time]].concat();
-    let piped = [&options("3", "1")[..], &["--format", "tsv"]].concat();
-    let expected = exact(&piped, &tsv());
+    let window = "--window 30m --slide 1m";
+    let expected = exact(&words(&format!("{window} --key 3 --time 1 --format tsv")), &tsv());
     assert_eq!(expected["window"]["from"], "2023-11-14T22:50:00Z");
     assert_eq!(expected["window"]["events"], 1_800);
     assert_eq!(
@@ -95,24 +97,17 @@ fn every_format_packed_or_not_by_file_or_by_pipe_gives_the_same_release() {
         [("elm".to_owned(), 900), ("a \"b\", ü".to_owned(), 300), ("oak".to_owned(), 300)],
         "the 300 events without a key are events and no key"
     );
-    assert_same("same.tsv", &tsv(), &options("3", "1"), &expected);
-    assert_same("same.csv", &csv(), &options("tree", "at"), &expected);
-    assert_same("same.jsonl", &jsonl(), &options("the.tree", "at"), &expected);
-    assert_same("same.parquet", &parquet(), &options("the.tree", "at"), &expected);
+    assert_same_columns("same", window, ["--time 1", "--time at"], &expected);
 }
 
 #[test]
 fn columns_and_whole_lines_give_the_same_release_by_count() {
-    let window = ["--window", "3000", "--slide", "100"];
-    let options = |key: &'static str| [&window[..], &["--key", key]].concat();
+    let window = "--window 3000 --slide 100";
     let text = lines(|_, key| key.to_owned());
-    let expected = exact(&window, &text);
+    let expected = exact(&words(window), &text);
     assert_eq!(expected["window"]["events"], 3_000);
-    assert_same("lines.txt", &text, &window, &expected);
-    assert_same("lines.tsv", &tsv(), &options("3"), &expected);
-    assert_same("lines.csv", &csv(), &options("tree"), &expected);
-    assert_same("lines.jsonl", &jsonl(), &options("the.tree"), &expected);
-    assert_same("lines.parquet", &parquet(), &options("the.tree"), &expected);
+    assert_same("lines.txt", &text, &words(window), &expected);
+    assert_same_columns("lines", window, ["", ""], &expected);
 }
 
 #[test]
@@ -133,12 +128,13 @@ fn a_record_of_several_lines_is_one_event_only_where_that_is_asked_for() {
 fn patterns_are_expanded_in_the_order_of_names() {
     let first = temporary("pattern-1.csv", &b"elm\n".repeat(500));
     temporary("pattern-2.csv.gz", &gzip(&b"oak\n".repeat(400)));
-    let pattern = first.to_str().unwrap().replace("1.csv", "*");
+    let pattern = text(&first).replace("1.csv", "*");
     let release = exact(&["--key", "1", "--window", "700", "--slide", "100", &pattern], b"");
+    assert_eq!(release["window"], serde_json::json!({"events": 700, "from": 200, "to": 900}));
     assert_eq!(heavy(&release), [("oak".to_owned(), 400), ("elm".to_owned(), 300)]);
-    let literal = temporary("pattern [x].txt", &b"yew\n".repeat(500));
-    let release = exact(&[literal.to_str().unwrap(), "-"], &b"yew\n".repeat(100));
-    assert_eq!(heavy(&release), [("yew".to_owned(), 600)]);
+    let literal = temporary("pattern [x].txt", &b"a yew\r\n".repeat(500));
+    let release = exact(&[text(&literal), "-"], &b"a yew\n".repeat(100));
+    assert_eq!(heavy(&release), [("a yew".to_owned(), 600)]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Several windows in one pass, policies, and what a window leaves out, on the real executable.
 
 use crate::common::{
-    EXACT, assert_contains, assert_told, frostpane, heavy, one_line, releases, stderr, stdout, words,
+    EXACT, assert_contains, assert_has, assert_told, frostpane, heavy, json, one_line, read, releases,
+    stderr, stdout, temporary, text, words,
 };
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ fn plan(args: &[&str]) -> String {
 }
 
 fn plan_json(args: &[&str]) -> Value {
-    serde_json::from_str(&stdout(&frostpane(&[&["plan", "--pipe", "--json"], args].concat(), b""))).unwrap()
+    json(&[&["plan", "--pipe", "--json"], args].concat(), b"")
 }
 
 const COLUMNS: [&str; 6] = ["--format", "tsv", "--key", "2", "--time", "1"];
@@ -73,8 +74,8 @@ fn tables_name_their_window_and_the_total_is_told_once() {
 fn rows_of_several_windows_begin_with_their_window() {
     let options = ["list", "--csv", "--epsilon", "100000", "--alpha", "0.1"];
     let windows = ["--window", "6_400", "--window", "640"];
-    let guarantee = crate::common::temporary("windows-guarantee.txt", b"");
-    let file = ["--guarantee", guarantee.to_str().unwrap()];
+    let guarantee = temporary("windows-guarantee.txt", b"");
+    let file = ["--guarantee", text(&guarantee)];
     let output = frostpane(&[&options[..], &windows, &file].concat(), &trees(64_000));
     assert_eq!(
         stdout(&output),
@@ -84,29 +85,23 @@ fn rows_of_several_windows_begin_with_their_window() {
          640,oak,320,320,320\n\
          640,yew,320,320,320\n"
     );
-    let told = one_line(&std::fs::read_to_string(guarantee).unwrap());
-    assert_contains(&told, "Window of 640 events L2 heavy hitters at alpha 0.1 of 640 events");
-    assert_contains(&told, "the 2 lists together cost epsilon 200000");
-}
-
-#[test]
-fn windows_by_time_share_a_pass_too() {
-    let windows = ["--window", "4h", "--window", "1d", "--slide", "1h"];
-    let output = frostpane(&[&EXACT[..], &COLUMNS, &windows].concat(), &minutes(3_000));
-    let releases = releases(&stdout(&output));
-    let events: Vec<u64> =
-        releases.iter().map(|release| release["window"]["events"].as_u64().unwrap()).collect();
-    assert_eq!(events, [240, 1_440], "50 whole hours");
+    let heading = "Window of 640 events L2 heavy hitters at alpha 0.1 of 640 events";
+    assert_has(one_line(&read(&guarantee)), [heading, "the 2 lists together cost epsilon 200000"]);
 }
 
 /// Without a slide, the panes of several windows end where a clock shows it.
 #[test]
-fn windows_by_time_begin_at_round_times() {
-    let windows = ["--window", "25h", "--window", "49h"];
-    let output = frostpane(&[&EXACT[..], &COLUMNS, &windows].concat(), &minutes(3_001));
-    let releases = releases(&stdout(&output));
-    assert_eq!(releases.len(), 2);
-    for release in releases {
+fn windows_by_time_share_a_pass_too_and_begin_at_round_times() {
+    let list = |options: &str, events| {
+        releases(&stdout(&frostpane(&[&EXACT[..], &COLUMNS, &words(options)].concat(), &minutes(events))))
+    };
+    let of_an_hour = list("--window 4h --window 1d --slide 1h", 3_000);
+    let events: Vec<u64> =
+        of_an_hour.iter().map(|release| release["window"]["events"].as_u64().unwrap()).collect();
+    assert_eq!(events, [240, 1_440], "50 whole hours");
+    let without_a_slide = list("--window 25h --window 49h", 3_001);
+    assert_eq!(without_a_slide.len(), 2);
+    for release in without_a_slide {
         let from = release["window"]["from"].as_str().unwrap();
         assert!(from.ends_with(":00Z"), "{from}");
     }
@@ -116,67 +111,48 @@ fn windows_by_time_begin_at_round_times() {
 #[test]
 fn private_boundaries_are_paid_for_once() {
     let options = words("--policy smooth --window 64000 --window 32000 --alpha 0.3");
-    let shown = list(&options, &trees(64_000));
-    for expected in [
+    let told = [
         "Panes: smooth, ended where the norm had grown.",
         "Privacy: epsilon 1 (0.25 of it for where panes end), delta 1e-9 a list",
         "the 2 lists together cost epsilon 1.75, delta 2e-9.",
-    ] {
-        assert!(shown.contains(expected), "{expected}: {shown}");
-    }
+    ];
+    assert_has(list(&options, &trees(64_000)), told);
     assert_eq!(plan_json(&options)["total_epsilon"], 1.75);
-    let planned = plan(&options);
-    let expected = "0.25 of epsilon 1 goes into where panes end; the 2 lists together cost epsilon 1.75";
-    assert!(planned.contains(expected), "{planned}");
+    let planned = "0.25 of epsilon 1 goes into where panes end; the 2 lists together cost epsilon 1.75";
+    assert_contains(plan(&options), planned);
 }
 
 #[test]
 fn a_window_says_what_it_leaves_out() {
-    let with = |window: &str, alpha: &str, more: &[&str]| {
-        let options = ["--window", window, "--alpha", alpha, "--epsilon", "100000"];
-        list(&[&options, more].concat(), &trees(64_000))
+    let by_count = |options: &str| list(&words(&format!("--epsilon 100000 {options}")), &trees(64_000));
+    let by_time = |options: &str| {
+        let options = format!("--epsilon 100000 --alpha 0.1 --slide 1h {options}");
+        list(&[&COLUMNS[..], &words(&options)].concat(), &minutes(330))
     };
-    let aligned = with("6400", "0.1", &[]);
-    assert!(!aligned.contains("asked for"), "{aligned}");
-    let short = with("100000", "0.1", &[]);
-    assert!(!short.contains("asked for"), "{short}");
-
+    // All of it, or a stream that is shorter than the window, by count or by time.
+    let whole = ["--window 6400 --alpha 0.1", "--window 100000 --alpha 0.1"].map(by_count);
+    for shown in whole.into_iter().chain([by_time("--window 30d")]) {
+        assert!(!shown.contains("asked for"), "{shown}");
+    }
     // The panes are of 1,000 events, all oak where the window begins.
-    let slide = ["--slide", "1000"];
     let left_out = "the window asked for begins at number 51,500: \
                     no key occurred more than 1,000 times in what is left out, and the promises ";
-    let coarse = with("12500", "0.3", &slide);
-    assert!(coarse.contains(&(left_out.to_owned() + "are not made for that window; at alpha ")), "{coarse}");
-    let coarse = with("12500", "0.6", &slide);
-    assert!(coarse.contains(&(left_out.to_owned() + "hold for that window too.")), "{coarse}");
-}
-
-#[test]
-fn moments_are_told_to_the_second() {
-    let window = ["--window", "90m", "--slide", "1h"];
-    let exactly = ["--alpha", "0.1", "--epsilon", "100000"];
-    let shown = list(&[&COLUMNS[..], &window, &exactly].concat(), &minutes(330));
-    assert_contains(
-        &shown,
-        "the window asked for begins at 2026-03-02T03:59:00Z: no key occurred more than 60",
-    );
-}
-
-/// A stream by time that is shorter than the window leaves nothing out.
-#[test]
-fn nothing_is_left_out_before_the_first_event() {
-    let window = ["--window", "30d", "--slide", "1h"];
-    let shown = list(&[&COLUMNS[..], &window].concat(), &minutes(330));
-    assert!(!shown.contains("asked for"), "{shown}");
+    for (alpha, promises) in
+        [("0.3", "are not made for that window; at alpha "), ("0.6", "hold for that window too.")]
+    {
+        let coarse = by_count(&format!("--window 12500 --slide 1000 --alpha {alpha}"));
+        assert_contains(coarse, left_out.to_owned() + promises);
+    }
+    let told = "the window asked for begins at 2026-03-02T03:59:00Z: no key occurred more than 60";
+    assert_contains(by_time("--window 90m"), told);
 }
 
 #[test]
 fn counts_from_the_sketch_are_told() {
     let flat: String = (0..1_000_000_u64).map(|i| format!("{}\n", i * 7_919 % 200_000)).collect();
     let options = words("--keys 0..200000 --alpha 0.2 --epsilon 100 --slide 500000 --memory 16MB");
-    let shown = list(&options, flat.as_bytes());
-    let expected = "Counts were read from the sketch, which was more precise here than the counts kept.";
-    assert!(shown.contains(expected), "{shown}");
+    let told = "Counts were read from the sketch, which was more precise here than the counts kept.";
+    assert_contains(list(&options, flat.as_bytes()), told);
     let kept = list(&["--alpha", "0.2"], &trees(64_000));
     assert!(!kept.contains("sketch") && !kept.contains("Panes:"), "{kept}");
 }
@@ -194,13 +170,11 @@ fn a_plan_says_which_policy_why_and_at_what_price() {
         (&[], "whole window held for all of it, wherever it begins, from a norm of "),
         (&["--slide", "15625"], "whole window not foreseen: its start may be left out"),
     ] {
-        let shown = plan(args);
-        assert!(shown.contains(expected), "{args:?}: {expected}: {shown}");
+        assert_contains(plan(args), expected);
     }
-    let policy = &plan_json(&long)["policy"];
-    assert_eq!(policy["policy"], "smooth");
-    assert_eq!(policy["reason"], "whole_window");
-    assert_eq!(policy["boundaries_epsilon"], 0.25);
+    let policy =
+        serde_json::json!({"policy": "smooth", "reason": "whole_window", "boundaries_epsilon": 0.25});
+    assert_eq!(plan_json(&long)["policy"], policy);
     assert_eq!(plan_json(&["--policy", "smooth"])["policy"]["reason"], "given");
     let l1 = plan(&["--norm", "l1"]);
     assert!(!l1.contains("whole window"), "{l1}");
@@ -209,13 +183,10 @@ fn a_plan_says_which_policy_why_and_at_what_price() {
 /// Each release is as its plan says, or better.
 #[test]
 fn every_window_keeps_to_the_plan() {
-    let options = ["--norm", "l1", "--alpha", "0.1", "--memory", "15MB"];
-    let windows = ["--window", "320000", "--window", "32000"];
-    let options = [&options[..], &windows].concat();
+    let options = words("--norm l1 --alpha 0.1 --memory 15MB --window 320000 --window 32000");
     let planned = plan_json(&options);
     let output = frostpane(&[&["list", "--json"], &options[..]].concat(), &trees(320_000));
-    for (index, line) in stdout(&output).lines().enumerate() {
-        let release: Value = serde_json::from_str(line).unwrap();
+    for (index, release) in releases(&stdout(&output)).iter().enumerate() {
         let forecast = &planned["windows"][index]["forecast"];
         assert_eq!(forecast["events"], release["window"]["events"]);
         assert_eq!(forecast["held"], release["promises"]["held"]);
@@ -225,9 +196,8 @@ fn every_window_keeps_to_the_plan() {
         }
     }
     assert_eq!(planned["windows"][1]["window"], "32000");
-    let shown = plan(&options);
-    assert_contains(&shown, "of 320,000 events, the longest of 2 windows");
-    assert_contains(&shown, "window events noise cut surely listed promises 320000 320,000");
+    let table = "window events noise cut surely listed promises 320000 320,000";
+    assert_has(plan(&options), ["of 320,000 events, the longest of 2 windows", table]);
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// A constant that a scaled preset changed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConstantChange {
     /// The purpose of the constant, with the printed formula.
     pub name: &'static str,

@@ -1,4 +1,4 @@
-//! `frostpane check`: verifies that everything a state has on disk is as it was written.
+//! `frostpane check`.
 
 use std::path::PathBuf;
 

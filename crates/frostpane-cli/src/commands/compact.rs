@@ -1,8 +1,9 @@
-//! `frostpane compact`: gives back space on disk.
+//! `frostpane compact`.
 
 use std::path::PathBuf;
 
-use super::state;
+use frostpane_store::Store;
+
 use crate::events::TextKey;
 use crate::failure::Result;
 use crate::settings::TimeArgs;
@@ -25,7 +26,7 @@ pub struct CompactArgs {
 }
 
 pub fn run<K: TextKey>(args: &CompactArgs) -> Result<()> {
-    let mut store = state::open::<K>(&args.dir)?;
+    let mut store = Store::<K>::open(&args.dir)?;
     if let Some(before) = &args.drop_before {
         let moment = TimeArgs::default().resolve()?.moment("--drop-before", before)?;
         let dropped = store.drop_before(moment.as_microsecond())?;

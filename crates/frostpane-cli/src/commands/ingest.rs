@@ -11,10 +11,10 @@ use std::time::Duration;
 use frostpane::{Batch, Span};
 use frostpane_store::{ContinualRelease, SourceWriter, Store, WallClock};
 
+use super::notes::read_notes;
 use super::state::{self, Drain};
 use crate::events::TextKey;
 use crate::events::feed::{Gather, feed};
-use crate::events::read_notes::read_notes;
 use crate::failure::{Failure, Result};
 use crate::settings::values::{count_of, grouped};
 use crate::settings::{InputArgs, TimeArgs, TimeSettings, check_column};
@@ -69,7 +69,7 @@ pub struct IngestArgs {
 }
 
 pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
-    let mut store = state::open::<K>(&args.dir)?;
+    let mut store = Store::<K>::open(&args.dir)?;
     let clock = args.clock.resolve()?;
     let input = state::input_of(store.header(), &args.input);
     check_column(&store.header().spec, input.has_users())?;
@@ -131,30 +131,22 @@ pub fn name(file: &Path) -> Result<String> {
     Ok(whole.display().to_string())
 }
 
-struct StoreBatch<K>(Batch<K>);
-
-impl<K> Default for StoreBatch<K> {
-    fn default() -> Self {
-        Self(Batch::default())
-    }
-}
-
-impl<K: TextKey> Gather for StoreBatch<K> {
+impl<K: TextKey> Gather for Batch<K> {
     /// As many events as are kept together: reading goes on while they are counted.
     const WAITING: usize = 64;
 
     #[inline]
     fn push(&mut self, event: EventRef<'_>) {
-        self.0.push(K::event(event));
+        self.push(K::event(event));
     }
 
     #[inline]
     fn is_full(&self) -> bool {
-        self.0.as_bytes().len() >= BYTES
+        self.as_bytes().len() >= BYTES
     }
 
     fn clear(&mut self) {
-        self.0.clear();
+        self.clear();
     }
 }
 
@@ -192,7 +184,7 @@ impl IngestTime {
         let (None, Some(_)) = (clock.until, store.header().spec.unit.bounds()) else {
             return Ok(Self { clock, wall: None });
         };
-        let wall = store.clock(clock.ahead(), accepted);
+        let wall = store.clock(clock.ahead, accepted);
         if let Err(cause) = store.present(&wall) {
             return Err(Failure::Message(format!(
                 "{cause}; the state has come to {}, and --until TIME tells it what time it is instead",
@@ -258,7 +250,7 @@ pub fn take<K: TextKey>(
             let (ended, step) = (&ended, &step);
             scope.spawn(move || tick_until(ended, || step(wall, None)))
         });
-        let read = feed(source, admit, |StoreBatch(batch): &StoreBatch<K>| match wall {
+        let read = feed(source, admit, |batch: &Batch<K>| match wall {
             Some(wall) => step(wall, Some(batch)).inspect(|()| drain.wait()),
             None => {
                 let (feeding, show) = &mut *lock(&feeding);

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use frostpane::{Budget, Delta, Epsilon, Keys, Span};
 use frostpane_store::{Begin, Store};
 
-use super::state;
 use crate::events::TextKey;
 use crate::failure::{Failure, Result};
 use crate::settings::{
-    ColumnArgs, NO_TIME_COLUMN, ReleaseRequest, RequestArgs, RequestedKeys, TimeArgs, check_column,
+    ColumnArgs, NO_TIME_COLUMN, ReleaseRequest, RequestArgs, TimeArgs, check_column, for_keys_of,
 };
 use crate::terminal::tell;
 
@@ -93,10 +92,7 @@ pub fn run(args: &InitArgs) -> Result<()> {
     if request.is_printed()? {
         return Ok(());
     }
-    match request.keys()? {
-        RequestedKeys::Bytes(keys) => create(args, &request, keys),
-        RequestedKeys::Integers(keys) => create(args, &request, keys),
-    }
+    for_keys_of!(request, |keys| create(args, &request, keys))
 }
 
 fn budget(args: &InitArgs) -> Result<Option<Budget>> {
@@ -131,7 +127,7 @@ fn create<K: TextKey>(args: &InitArgs, request: &ReleaseRequest, keys: Keys<K>) 
 }
 
 pub fn like<K: TextKey>(args: &InitArgs, other: &Path) -> Result<()> {
-    let other = state::open::<K>(other)?;
+    let other = Store::<K>::open(other)?;
     let mut begin = begin(args)?;
     begin.input = begin.input.or_else(|| other.header().input.clone());
     let store = Store::create_like(&args.dir, &other, begin)?;

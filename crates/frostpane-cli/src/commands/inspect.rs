@@ -7,7 +7,7 @@ use frostpane_store::{ChainHead, Header, Summary};
 use serde::Serialize;
 
 use super::state::tell_in_use;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::terminal::print;
 
 /// Show the settings of a state and how far it has come, but none of its data.
@@ -46,6 +46,5 @@ fn write(out: &mut impl Write, header: &Header, head: &ChainHead) -> Result<()> 
         Some(witness) => writeln!(out, "witness {}", witness.display())?,
         None => writeln!(out, "no witness: a restored copy would not be noticed")?,
     }
-    let spec = toml::to_string(&header.spec).map_err(|cause| Failure::Message(cause.to_string()))?;
-    Ok(write!(out, "\n{spec}")?)
+    Ok(write!(out, "\n{}", toml::to_string(&header.spec)?)?)
 }

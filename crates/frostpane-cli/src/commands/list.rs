@@ -16,7 +16,7 @@ use crate::failure::Result;
 use crate::output::{OUTPUT, OutputArgs};
 use crate::screen::{Screen, rows_on_a_terminal};
 use crate::settings::{
-    InputArgs, ReleaseRequest, RequestArgs, RequestedKeys, TimeArgs, TimeSettings, check_column,
+    InputArgs, ReleaseRequest, RequestArgs, TimeArgs, TimeSettings, check_column, for_keys_of,
 };
 use crate::terminal::progress::Progress;
 use crate::terminal::{tell, warn, write_json};
@@ -84,10 +84,7 @@ pub fn run(args: &ListArgs) -> Result<()> {
     if request.is_printed()? {
         return Ok(());
     }
-    match request.keys()? {
-        RequestedKeys::Bytes(keys) => list(args, clock, &request, keys),
-        RequestedKeys::Integers(keys) => list(args, clock, &request, keys),
-    }
+    for_keys_of!(request, |keys| list(args, clock, &request, keys))
 }
 
 fn list<K: TextKey>(
@@ -123,7 +120,7 @@ fn list<K: TextKey>(
         return Err(notes::empty_window(&counted.filter));
     }
     let length = notes::length_warning(request, &builder, counted.key_bytes);
-    let warnings = notes::warnings_of(request, &releases, counted.filter.first());
+    let warnings = notes::warnings_of(request, &releases, counted.filter.first);
     length.into_iter().chain(warnings).for_each(warn);
     publish(args, &releases)?;
     counted.tally.check_keys(&args.input)

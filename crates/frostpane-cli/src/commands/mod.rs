@@ -6,6 +6,7 @@ mod check;
 mod compact;
 mod compare;
 mod demo;
+mod forget;
 mod ingest;
 mod init;
 mod inspect;
@@ -14,8 +15,8 @@ mod man;
 mod notes;
 mod plan;
 mod release;
+mod restore;
 mod state;
-mod transfer;
 mod watch;
 
 use clap::Subcommand;
@@ -37,8 +38,8 @@ pub enum Command {
     Inspect(inspect::InspectArgs),
     Check(check::CheckArgs),
     Compact(compact::CompactArgs),
-    Forget(transfer::ForgetArgs),
-    Restore(transfer::RestoreArgs),
+    Forget(forget::ForgetArgs),
+    Restore(restore::RestoreArgs),
     Compare(compare::CompareArgs),
     Audit(audit::AuditArgs),
     /// Write completions for a shell to standard output.
@@ -81,8 +82,8 @@ impl Command {
             Command::Inspect(args) => inspect::run(args),
             Command::Check(args) => check::run(args),
             Command::Compact(args) => with_keys_of!(&args.dir, compact::run(args)),
-            Command::Forget(args) => with_keys_of!(&args.dir, transfer::forget(args)),
-            Command::Restore(args) => with_keys_of!(&args.dir, transfer::restore(args)),
+            Command::Forget(args) => with_keys_of!(&args.dir, forget::run(args)),
+            Command::Restore(args) => with_keys_of!(&args.dir, restore::run(args)),
             Command::Compare(args) => compare::run(args),
             Command::Audit(args) => audit::run(args),
             Command::Completions { shell } => man::completions(*shell),

@@ -4,7 +4,6 @@ use frostpane::{Builder, Cost, Edge, Key, Release, Tally, Unit};
 use frostpane_render::{Warning, WindowLabel, megabytes};
 use jiff::Timestamp;
 
-use crate::events::read_notes::read_notes;
 use crate::events::scan::{NOT_RELEASED, no_events, no_time};
 use crate::events::time_filter::{TimeFilter, shown};
 use crate::failure::{Failure, Result};
@@ -25,7 +24,7 @@ pub struct EventTally {
 
 impl EventTally {
     pub fn new(unit: Unit, events: u64, filter: &TimeFilter, counted: Tally) -> Self {
-        let set_aside = filter.set_aside();
+        let set_aside = filter.set_aside;
         let looked_at = (events - set_aside).saturating_sub(counted.without_user);
         Self { unit, events, set_aside, counted, looked_at }
     }
@@ -113,7 +112,7 @@ pub fn tell_of_bounds(counted: Tally) {
 
 /// Tells that no event of users lies in the window: the list is made all the same.
 pub fn tell_of_empty_window(filter: &TimeFilter) {
-    if let Some((first, latest)) = filter.first().zip(filter.latest()) {
+    if let Some((first, latest)) = filter.first.zip(filter.latest) {
         tell(format_args!(
             "no event that counts lies in the window; events before its end are from {} to {}: is --until right?",
             shown(first),
@@ -123,7 +122,7 @@ pub fn tell_of_empty_window(filter: &TimeFilter) {
 }
 
 pub fn empty_window(filter: &TimeFilter) -> Failure {
-    let range = filter.first().zip(filter.latest()).map(|(first, latest)| {
+    let range = filter.first.zip(filter.latest).map(|(first, latest)| {
         format!(
             "; they are from {} to {}: --until TIME says where the window ends",
             shown(first),
@@ -180,4 +179,53 @@ pub fn warnings_of<K: Key>(
         all.map(move |warning| format!("{name}{warning}"))
     });
     total.into_iter().chain(each).collect()
+}
+
+/// Notes about files that were read.
+pub fn read_notes(source: &Source) -> Vec<String> {
+    let (report, schema) = (source.report(), source.schema());
+    let tally = &report.tally;
+    let mut notes = Vec::new();
+    if let Some(first) = &tally.first {
+        let headless = first.number == 1 && report.is_delimited && !schema.has_header();
+        let advice = if headless { "; if it names the columns, use --header" } else { "" };
+        notes.push(format!(
+            "{} of {} events could not be read and have no key; the first is in {first}{advice}",
+            grouped(tally.unreadable),
+            grouped(tally.events)
+        ));
+    }
+    // Where no event has a user, the column is wrong.
+    if let (Some(user), true, 0) = (&schema.user, tally.events > 0, tally.with_user) {
+        let user = user.text();
+        notes.push(format!("warning: none of the events has a user: is --user {user} right?"));
+    }
+    match &report.empty[..] {
+        [] => {}
+        [only] => notes.push(format!("warning: {only} is empty")),
+        [first, ..] => {
+            notes.push(format!("warning: {} files are empty; the first is {first}", report.empty.len()));
+        }
+    }
+    if tally.key_of_path && !schema.by_clock {
+        notes.push(
+            "warning: the key is part of the paths, so the files are sorted by it, and a window by count is not private then: take a window by time"
+                .to_owned(),
+        );
+    }
+    match tally.repeated_headers {
+        0 => {}
+        1 => notes.push("1 line repeats the header; it counts as an event without a key".to_owned()),
+        lines => {
+            let lines = grouped(lines);
+            notes.push(format!("{lines} lines repeat the header; each counts as an event without a key"));
+        }
+    }
+    if let Some(name) = &report.cut {
+        notes.push(format!(
+            "the last line of {name} has no end, so it was left out: give all of it again when it has one, under the same name or --id, and what was taken is \
+             passed over; if it is complete as it is say so, with --whole"
+        ));
+    }
+    notes
 }

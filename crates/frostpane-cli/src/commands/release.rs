@@ -8,7 +8,6 @@ use frostpane_render::{UnitWords, renderings};
 use frostpane_store::{DryRun, Renderings, Store};
 use jiff::Timestamp;
 
-use super::state;
 use crate::events::TextKey;
 use crate::failure::{Failure, Result};
 use crate::output::{OutputArgs, this_minute};
@@ -18,9 +17,8 @@ use crate::terminal::tell;
 /// Release the frequent keys of a window that ends where the state has come to.
 ///
 /// The release is charged to every pane, or epoch of users, that it covers, and kept, before anything is
-/// written. The same
-/// --id writes the same bytes again and charges nothing, so a job that failed can run again. If a pane cannot pay, nothing
-/// is released and nothing is charged: it says which, and when it will have left the window.
+/// written. The same --id writes the same bytes again and charges nothing, so a job that failed can run again. If a
+/// pane cannot pay, nothing is released and nothing is charged: it says which, and when it will have left the window.
 #[derive(clap::Args)]
 pub struct ReleaseArgs {
     /// The folder of the state
@@ -45,7 +43,7 @@ pub struct ReleaseArgs {
 }
 
 pub fn run<K: TextKey>(args: &ReleaseArgs) -> Result<()> {
-    let mut store = state::open::<K>(&args.dir)?;
+    let mut store = Store::<K>::open(&args.dir)?;
     let window = args.window.unwrap_or_else(|| store.header().spec.longest());
     if args.dry_run {
         return dry_run(&store, window);

@@ -45,7 +45,7 @@ pub fn feed<B: Gather>(
             let next = spares.try_recv().unwrap_or_default();
             full.send(mem::replace(batch, next))
                 // Counting has failed, and its own error is returned below.
-                .map_err(|_| Failure::Entropy(String::new()))
+                .map_err(|_| Failure::from(""))
         };
         let mut take = |event: EventRef<'_>| {
             batch.push(event);

@@ -119,7 +119,7 @@ fn read(part: FilePart, full: &SyncSender<EventBatch>) -> Result<ReadReport> {
     let send = |batch: &mut EventBatch| {
         batch.bytes_read = bytes_read.get();
         // The receiver has failed, and its own error is returned.
-        full.send(mem::take(batch)).map_err(|_| Failure::Entropy(String::new()))
+        full.send(mem::take(batch)).map_err(|_| Failure::from(""))
     };
     source.read_all(
         |event| {

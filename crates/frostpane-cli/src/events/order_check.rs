@@ -128,43 +128,10 @@ impl Turns {
 }
 
 /// Tests whether all events of a key are adjacent, whatever the order of keys.
-enum Groups {
-    /// No key has come back yet.
-    Open(OpenGroups),
-    /// The result, once a key came back or so many had not.
-    Settled(bool),
-}
-
-impl Default for Groups {
-    fn default() -> Self {
-        Groups::Open(OpenGroups::default())
-    }
-}
-
-impl Groups {
-    #[inline]
-    fn are_open(&self) -> bool {
-        matches!(self, Groups::Open(_))
-    }
-
-    fn take(&mut self, key: &[u8], is_same: bool) {
-        if let Groups::Open(groups) = self
-            && !groups.take(key, is_same)
-        {
-            *self = Groups::Settled(groups.are_enough());
-        }
-    }
-
-    fn are_seen(&self) -> bool {
-        match self {
-            Groups::Open(groups) => groups.are_enough(),
-            Groups::Settled(seen) => *seen,
-        }
-    }
-}
-
 #[derive(Default)]
-struct OpenGroups {
+struct Groups {
+    /// True once a key came back, or so many had not: from then on nothing is counted.
+    is_settled: bool,
     events: u64,
     groups: u64,
     of_several: u64,
@@ -175,26 +142,32 @@ struct OpenGroups {
     hash: RandomState,
 }
 
-impl OpenGroups {
-    /// Returns false once a key came back or there were too many.
-    fn take(&mut self, key: &[u8], is_same: bool) -> bool {
+impl Groups {
+    #[inline]
+    fn are_open(&self) -> bool {
+        !self.is_settled
+    }
+
+    fn take(&mut self, key: &[u8], is_same: bool) {
+        if self.is_settled {
+            return;
+        }
         if is_same {
-            self.events += 1;
             self.length += 1;
             self.of_several += u64::from(self.length == 2);
-            return true;
-        }
-        if self.groups == MOST_GROUPS || !self.keys.insert(self.hash.hash_one(key)) {
-            return false;
+        } else if self.groups == MOST_GROUPS || !self.keys.insert(self.hash.hash_one(key)) {
+            self.is_settled = true;
+            self.keys = HashSet::new();
+            return;
+        } else {
+            self.groups += 1;
+            self.length = 1;
         }
         self.events += 1;
-        self.groups += 1;
-        self.length = 1;
-        true
     }
 
     /// True if it is no accident, with two events a key or more on average.
-    fn are_enough(&self) -> bool {
+    fn are_seen(&self) -> bool {
         let enough = self.events >= LEAST_EVENTS && self.of_several >= LEAST_GROUPS;
         enough && self.events >= 2 * self.groups
     }
@@ -204,18 +177,16 @@ impl OpenGroups {
 mod tests {
     use super::*;
 
-    fn seen<'a>(events: impl IntoIterator<Item = (Option<i64>, &'a str)>) -> Option<Warning> {
-        let mut watch = OrderCheck::default();
+    fn check(events: impl IntoIterator<Item = (Option<i64>, String)>) -> OrderCheck {
+        let mut check = OrderCheck::default();
         for (time, key) in events {
-            let key = Some(key.as_bytes());
-            watch.see(EventRef { key, ..EventRef::at(time) });
+            check.see(EventRef { key: Some(key.as_bytes()), ..EventRef::at(time) });
         }
-        watch.warning()
+        check
     }
 
     fn seen_of(keys: impl IntoIterator<Item = u64>) -> Option<Warning> {
-        let keys: Vec<String> = keys.into_iter().map(|key| key.to_string()).collect();
-        seen(keys.iter().map(|key| (None, key.as_str())))
+        check(keys.into_iter().map(|key| (None, key.to_string()))).warning()
     }
 
     /// Numbers below 2^31 without any order.
@@ -233,8 +204,8 @@ mod tests {
         assert_eq!(seen_of((0..1_001).rev()), Some(Warning::sorted()));
         let mut texts: Vec<String> = (0..1_001).map(|i| i.to_string()).collect();
         texts.sort();
-        let by_text = seen(texts.iter().map(|key| (None, key.as_str())));
-        assert_eq!(by_text, Some(Warning::sorted()));
+        let by_text = check(texts.into_iter().map(|key| (None, key)));
+        assert_eq!(by_text.warning(), Some(Warning::sorted()));
         let files = |length: u64| (0..6_000).map(move |i| i % length);
         assert_eq!(seen_of(files(2_000)), Some(Warning::sorted()), "of files one after the other");
         assert_eq!(seen_of(files(700)), None, "of things that take turns");
@@ -263,13 +234,11 @@ mod tests {
             .take(2_000)
             .map(|(key, i)| (Some(i / 2), format!("{:03}", key % 1_000)))
             .collect();
-        let timed =
-            |events: &[(Option<i64>, String)]| seen(events.iter().map(|(time, key)| (*time, key.as_str())));
-        assert_eq!(timed(&events), None);
+        assert_eq!(check(events.clone()).warning(), None);
         events.sort();
-        assert_eq!(timed(&events), Some(Warning::sorted_within_times()));
-        let untimed = seen(events.iter().map(|(_, key)| (None, key.as_str())));
-        assert_eq!(untimed, None, "it cannot be told without times");
+        assert_eq!(check(events.clone()).warning(), Some(Warning::sorted_within_times()));
+        let untimed = check(events.into_iter().map(|(_, key)| (None, key)));
+        assert_eq!(untimed.warning(), None, "it cannot be told without times");
     }
 
     /// By the bounds above, a false alarm in one of about ten million runs.
@@ -277,17 +246,13 @@ mod tests {
     fn events_without_order_are_not_told_and_soon_not_looked_at() {
         for seed in 0..200 {
             for keys in [2, 30, 1_000, 1 << 31] {
-                let keys: Vec<String> = dice(seed).take(2_000).map(|key| (key % keys).to_string()).collect();
-                let timed = keys.iter().zip(0..).map(|(key, i)| (Some(i / 50), key.as_str()));
-                assert_eq!(seen(timed), None, "seed {seed}");
+                let keys = dice(seed).take(2_000).map(|key| (key % keys).to_string());
+                let timed = keys.zip(0..).map(|(key, i)| (Some(i / 50), key));
+                assert_eq!(check(timed).warning(), None, "seed {seed}");
             }
         }
-        let mut watch = OrderCheck::default();
-        for key in dice(7).take(1_000).map(|key| (key % 100).to_string()) {
-            let key = Some(key.as_bytes());
-            watch.see(EventRef { key, ..EventRef::at(None) });
-        }
-        assert!(!watch.groups.are_open());
+        let few = check(dice(7).take(1_000).map(|key| (None, (key % 100).to_string())));
+        assert!(!few.groups.are_open());
         assert_eq!(seen_of(std::iter::empty()), None);
     }
 

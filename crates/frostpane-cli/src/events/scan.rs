@@ -45,7 +45,7 @@ impl Scan {
                 Span::Events(length) => length.min(events),
                 Span::Clock(_) => recent.events(),
             },
-            latest: gate.latest(),
+            latest: gate.latest,
             days,
         })
     }

@@ -11,9 +11,9 @@ pub struct TimeFilter {
     clock: TimeSettings,
     /// `None` where no time is judged.
     limit: Option<i64>,
-    set_aside: u64,
-    first: Option<i64>,
-    latest: Option<i64>,
+    pub set_aside: u64,
+    pub first: Option<i64>,
+    pub latest: Option<i64>,
 }
 
 impl TimeFilter {
@@ -51,18 +51,6 @@ impl TimeFilter {
         time < limit
     }
 
-    pub fn set_aside(&self) -> u64 {
-        self.set_aside
-    }
-
-    pub fn first(&self) -> Option<i64> {
-        self.first
-    }
-
-    pub fn latest(&self) -> Option<i64> {
-        self.latest
-    }
-
     pub fn note(&self) -> Option<String> {
         let (events, were) = match self.set_aside {
             0 => return None,
@@ -76,7 +64,7 @@ impl TimeFilter {
             None => format!(
                 "{events} more than {} in the future by the clock of this machine, and {were} set aside: \
                  --until TIME says where the window ends instead, --ahead TIME how far ahead a clock may be",
-                spoken(self.clock.ahead())
+                spoken(self.clock.ahead)
             ),
         })
     }

@@ -23,8 +23,7 @@ pub struct ColumnArgs {
     pub time: Option<String>,
 
     /// Column that holds the user, by name or by position from 1: protects all that one user did in one
-    /// epoch, see
-    /// --epoch
+    /// epoch, see --epoch
     #[arg(long, value_name = "COLUMN")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,

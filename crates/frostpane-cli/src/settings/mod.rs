@@ -7,6 +7,7 @@ mod users;
 pub mod values;
 
 pub use input::{ColumnArgs, InputArgs, NO_TIME_COLUMN};
+pub(crate) use request::for_keys_of;
 pub use request::{ContinualArgs, NormArg, ReleaseRequest, RequestArgs, RequestedKeys, check_column};
 pub use time::{TimeArgs, TimeSettings};
 pub use users::protect_users;

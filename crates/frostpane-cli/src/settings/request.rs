@@ -172,16 +172,13 @@ impl RequestArgs {
         let from_file = file.is_some();
         let mut spec = file.unwrap_or_default();
         if from_file && spec.continual != continual {
-            return Err(Failure::Message(
-                if continual {
-                    "the specification is not of a list at every slide: give it to `frostpane list`, or \
-                     write `continual = true` into it"
-                } else {
-                    "the specification is of a list at every slide: give it to `frostpane watch`, or to \
-                     `frostpane plan` with --watch"
-                }
-                .to_owned(),
-            ));
+            return Err(Failure::from(if continual {
+                "the specification is not of a list at every slide: give it to `frostpane list`, or \
+                 write `continual = true` into it"
+            } else {
+                "the specification is of a list at every slide: give it to `frostpane watch`, or to \
+                 `frostpane plan` with --watch"
+            }));
         }
         spec.continual = continual;
         self.apply(&mut spec)?;
@@ -227,9 +224,7 @@ impl RequestArgs {
         if !self.window.is_empty() {
             spec.windows = self.window.iter().map(|window| window.span).collect();
         }
-        if self.slide.is_some() {
-            spec.slide = self.slide;
-        }
+        spec.slide = self.slide.or(spec.slide);
         self.users.apply(spec);
         Ok(())
     }
@@ -239,6 +234,17 @@ pub enum RequestedKeys {
     Bytes(Keys<Bytes>),
     Integers(Keys<u64>),
 }
+
+/// The value of an expression for the keys of a request, which are of either type.
+macro_rules! for_keys_of {
+    ($request:expr, |$keys:ident| $value:expr) => {
+        match $request.keys()? {
+            $crate::settings::RequestedKeys::Bytes($keys) => $value,
+            $crate::settings::RequestedKeys::Integers($keys) => $value,
+        }
+    };
+}
+pub(crate) use for_keys_of;
 
 impl ReleaseRequest {
     pub fn keys(&self) -> Result<RequestedKeys> {
@@ -323,19 +329,14 @@ impl ReleaseRequest {
         let Some(format) = self.print else {
             return Ok(false);
         };
-        let mut spec = match self.keys()? {
-            RequestedKeys::Bytes(keys) => self.builder(keys).spec()?,
-            RequestedKeys::Integers(keys) => self.builder(keys).spec()?,
-        };
+        let mut spec = for_keys_of!(self, |keys| self.builder(keys).spec()?);
         // The best choice for a single release depends on where its events come from: what was left open
         // stays open.
         if !spec.continual {
             (spec.policy, spec.slide) = (self.spec.policy, self.spec.slide);
         }
         let text = match format {
-            SpecFormat::Toml => {
-                toml::to_string(&spec).map_err(|cause| Failure::Message(cause.to_string()))?
-            }
+            SpecFormat::Toml => toml::to_string(&spec)?,
             SpecFormat::Json => serde_json::to_string_pretty(&spec).map_err(io::Error::from)? + "\n",
         };
         io::stdout().write_all(text.as_bytes())?;

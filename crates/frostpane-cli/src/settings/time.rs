@@ -38,24 +38,39 @@ pub struct TimeSettings {
     pub timezone: TimeZone,
     pub until: Option<Timestamp>,
     now: Timestamp,
-    ahead: Duration,
+    pub ahead: Duration,
 }
 
 impl TimeArgs {
     pub fn resolve(&self) -> Result<TimeSettings> {
-        let timezone = self.timezone.clone().unwrap_or(TimeZone::UTC);
-        Ok(TimeSettings {
-            until: self.until.as_deref().map(|text| moment("--until", text, &timezone)).transpose()?,
+        let settings = TimeSettings {
+            timezone: self.timezone.clone().unwrap_or(TimeZone::UTC),
+            until: None,
             now: Timestamp::now(),
             ahead: self.ahead.unwrap_or(AHEAD),
-            timezone,
-        })
+        };
+        let until = self.until.as_deref().map(|text| settings.moment("--until", text)).transpose()?;
+        Ok(TimeSettings { until, ..settings })
     }
 }
 
 impl TimeSettings {
+    /// Reads a time, with a zone or in this one.
     pub fn moment(&self, option: &str, text: &str) -> Result<Timestamp> {
-        moment(option, text, &self.timezone)
+        let text = text.trim();
+        if let Ok(moment) = text.parse::<Timestamp>() {
+            return Ok(moment);
+        }
+        if text == "now" {
+            return Ok(Timestamp::now());
+        }
+        let civil: DateTime = text.parse().map_err(|_| {
+            Failure::Message(format!(
+                "{option} {text:?} is no time: give a date such as 2025-12-01, or a time such as 2025-12-01T08:00:00Z"
+            ))
+        })?;
+        let zoned = civil.to_zoned(self.timezone.clone()).map_err(out_of_calendar)?;
+        Ok(zoned.timestamp())
     }
 
     pub fn ending(self, end: Edge) -> Self {
@@ -77,10 +92,6 @@ impl TimeSettings {
     pub fn latest_now(&self) -> i64 {
         let ahead = i64::try_from(self.ahead.as_micros()).unwrap_or(i64::MAX);
         Timestamp::now().as_microsecond().saturating_add(ahead)
-    }
-
-    pub fn ahead(&self) -> Duration {
-        self.ahead
     }
 
     pub fn has_passed(&self, micros: i64) -> bool {
@@ -107,8 +118,7 @@ impl TimeSettings {
                 end.checked_sub(days).map_err(out_of_calendar)?.timestamp()
             }
         };
-        let length = Duration::try_from(end.duration_since(from)).map_err(out_of_calendar)?;
-        Ok(Span::Clock(length))
+        Ok(Span::Clock(Duration::try_from(end.duration_since(from)).map_err(out_of_calendar)?))
     }
 
     pub fn is_midnight(&self, micros: i64) -> bool {
@@ -148,22 +158,4 @@ fn zone(name: &str) -> std::result::Result<TimeZone, String> {
     TimeZone::get(name).or_else(|_| fixed()).map_err(|_| {
         "there is no such zone: give a name such as Europe/Berlin, America/New_York or UTC, or an offset such as +01:00".to_owned()
     })
-}
-
-/// Reads a time, with a zone or in this one.
-fn moment(option: &str, text: &str, timezone: &TimeZone) -> Result<Timestamp> {
-    let text = text.trim();
-    if let Ok(moment) = text.parse::<Timestamp>() {
-        return Ok(moment);
-    }
-    if text == "now" {
-        return Ok(Timestamp::now());
-    }
-    let civil: DateTime = text.parse().map_err(|_| {
-        Failure::Message(format!(
-            "{option} {text:?} is no time: give a date such as 2025-12-01, or a time such as 2025-12-01T08:00:00Z"
-        ))
-    })?;
-    let zoned = civil.to_zoned(timezone.clone()).map_err(out_of_calendar)?;
-    Ok(zoned.timestamp())
 }

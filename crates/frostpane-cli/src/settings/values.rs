@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use frostpane::{Error, Span};
+use frostpane::Span;
 use frostpane_render::WindowLabel;
 pub use frostpane_render::{grouped, plain, spoken};
 
@@ -33,15 +33,15 @@ impl FromStr for WindowArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let days = match text {
-            "today" => Days::Today,
-            "yesterday" => Days::Yesterday,
-            _ => {
-                let span = text.parse().map_err(|wrong: Error| format!("{wrong}; or today, or yesterday"))?;
-                return Ok(Self::new(text.to_owned(), span));
-            }
-        };
-        Ok(Self { text: text.to_owned(), span: Span::Clock(DAY), days })
+        let day = |days| Self { text: text.to_owned(), span: Span::Clock(DAY), days };
+        match text {
+            "today" => Ok(day(Days::Today)),
+            "yesterday" => Ok(day(Days::Yesterday)),
+            _ => match text.parse() {
+                Ok(span) => Ok(Self::new(text.to_owned(), span)),
+                Err(wrong) => Err(format!("{wrong}; or today, or yesterday")),
+            },
+        }
     }
 }
 
@@ -59,11 +59,8 @@ impl WindowArg {
             _ => 0,
         };
         // 24h are hours, 1d is a day of the calendar.
-        let days = if text.contains(['d', 'w']) && whole_days > 0 {
-            Days::Number(whole_days as i64)
-        } else {
-            Days::None
-        };
+        let is_days = text.contains(['d', 'w']) && whole_days > 0;
+        let days = if is_days { Days::Number(whole_days as i64) } else { Days::None };
         Self { text, span, days }
     }
 

@@ -41,6 +41,17 @@ pub fn frostpane(args: &[&str], input: &[u8]) -> Output {
     run(&mut command(args), input)
 }
 
+/// Asserts that a shell can run these lines in a folder.
+pub fn assert_run(commands: &[&str], folder: &Path) {
+    let program = Path::new(env!("CARGO_BIN_EXE_frostpane")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    for command in commands {
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-c", command]).current_dir(folder).env("PATH", &path).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", stderr(&output));
+    }
+}
+
 pub fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
@@ -56,10 +67,24 @@ pub fn assert_contains(text: impl AsRef<str>, part: impl AsRef<str>) {
     assert!(text.contains(part), "{part}: {text}");
 }
 
+#[track_caller]
+pub fn assert_has<'a>(text: impl AsRef<str>, parts: impl IntoIterator<Item = &'a str>) {
+    for part in parts {
+        assert_contains(&text, part);
+    }
+}
+
 /// Asserts that a message to the operator contains this.
 #[track_caller]
 pub fn assert_told(output: &Output, part: &str) {
     assert_contains(stderr(output), part);
+}
+
+/// Asserts that nothing was written, for a reason that the operator is told.
+#[track_caller]
+pub fn assert_refused(output: &Output, why: &str) {
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{}", stderr(output));
+    assert_told(output, why);
 }
 
 /// Arguments without spaces.
@@ -119,11 +144,19 @@ pub fn heavy(release: &Value) -> Vec<(String, u64)> {
 /// A file in a folder of the test that asks for it.
 pub fn temporary(name: &str, content: &[u8]) -> PathBuf {
     let test = std::thread::current().name().unwrap().replace("::", "-");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(name);
-    std::fs::write(&path, content).unwrap();
-    path
+    written(&Path::new(env!("CARGO_TARGET_TMPDIR")).join(test), name, content)
+}
+
+/// A file in a folder, or in a folder below it.
+pub fn written(folder: &Path, name: &str, content: &[u8]) -> PathBuf {
+    let file = folder.join(name);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, content).unwrap();
+    file
+}
+
+pub fn read(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap()
 }
 
 pub fn stderr(output: &Output) -> String {

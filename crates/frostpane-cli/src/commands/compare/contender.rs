@@ -14,6 +14,7 @@ use super::score::{Score, TrueCounts};
 use super::stream::NumberedStream;
 use crate::failure::Result;
 use crate::settings::ReleaseRequest;
+use crate::terminal::tell;
 
 /// Releases of each private contender: its scores are means.
 pub const RELEASES: u32 = 20;
@@ -26,7 +27,7 @@ pub struct Contest {
     pub distinct_keys: usize,
     pub contenders: Vec<Contender>,
     /// The constants of the published algorithm that were changed to fit.
-    pub changes: Vec<ChangedConstant>,
+    pub changes: Vec<ConstantChange>,
 }
 
 #[derive(Serialize)]
@@ -50,19 +51,6 @@ pub struct Privacy {
     pub why: &'static str,
 }
 
-#[derive(Serialize)]
-pub struct ChangedConstant {
-    pub name: String,
-    pub printed: f64,
-    pub scaled: f64,
-}
-
-impl From<ConstantChange> for ChangedConstant {
-    fn from(change: ConstantChange) -> Self {
-        Self { name: change.name.to_owned(), printed: change.printed, scaled: change.scaled }
-    }
-}
-
 const EXACT: Privacy = Privacy { proved: false, why: "exact counts are not private" };
 const PROVED: Privacy = Privacy { proved: true, why: "the proof stands beside the code" };
 const L1_PRINTED: Privacy = Privacy {
@@ -80,12 +68,7 @@ const L2_PROOF: Privacy = Privacy {
 };
 
 impl Contest {
-    pub fn hold(
-        request: &ReleaseRequest,
-        stream: &NumberedStream,
-        norm: Norm,
-        tell: &mut dyn FnMut(&str),
-    ) -> Result<Self> {
+    pub fn hold(request: &ReleaseRequest, stream: &NumberedStream, norm: Norm) -> Result<Self> {
         let truth = TrueCounts::new(stream.in_window(), norm, request.spec.alpha);
         let Spec { alpha, epsilon, .. } = request.spec;
         let (epsilon, memory) = (epsilon.as_f64(), request.spec.memory.0);
@@ -93,15 +76,15 @@ impl Contest {
         // The policy is chosen for the norm that was asked for.
         let builder = builder.decided()?.norm(norm).program(0).releases(RELEASES);
         let scale = builder.forecast(stream.window as u64, None)?.scale;
-        tell("exact counting");
+        tell("exact counting ...");
         let exact = exact(stream, &truth);
-        tell("Frostpane");
+        tell("Frostpane ...");
         let ours = frostpane(builder.build()?, stream, &truth, scale)?;
         let mut contenders = vec![exact, ours];
         let length = stream.events.len() as u64;
         let changes = match norm {
             Norm::L1 => {
-                tell("the published L1 algorithm");
+                tell("the published L1 algorithm ...");
                 let mut algorithm = L1::new(L1Constants::scaled(alpha, epsilon, length, memory)?);
                 let rate = feed(stream, |key| algorithm.update(key));
                 for (noise, private) in [(NoiseScale::Printed, L1_PRINTED), (NoiseScale::Proof, L1_PROOF)] {
@@ -112,7 +95,7 @@ impl Contest {
                 algorithm.constants().changes()
             }
             Norm::L2 => {
-                tell("the published L2 algorithm");
+                tell("the published L2 algorithm ...");
                 let constants = L2Constants::scaled(alpha, epsilon, length, memory)?;
                 let mut algorithm = L2::new(constants, 0);
                 let rate = feed(stream, |key| algorithm.update(key));
@@ -130,7 +113,7 @@ impl Contest {
             heavy_keys: truth.heavy(),
             distinct_keys: truth.distinct(),
             contenders,
-            changes: changes.into_iter().map(ChangedConstant::from).collect(),
+            changes,
         })
     }
 }

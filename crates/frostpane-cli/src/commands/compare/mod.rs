@@ -9,7 +9,7 @@ use frostpane::Norm;
 
 use crate::failure::{Failure, Result};
 use crate::settings::{InputArgs, RequestArgs};
-use crate::terminal::{print, tell};
+use crate::terminal::print;
 use contender::Contest;
 use report::ComparisonReport;
 use stream::NumberedStream;
@@ -64,12 +64,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         (None, None) => vec![Norm::L1, Norm::L2],
         _ => vec![request.spec.norm],
     };
-    let mut contests = Vec::new();
-    for norm in norms {
-        contests.push(Contest::hold(&request, &stream, norm, &mut |contender| {
-            tell(format_args!("{contender} ..."));
-        })?);
-    }
-    let report = ComparisonReport::new(&request, &stream, contests);
+    let contests = norms.into_iter().map(|norm| Contest::hold(&request, &stream, norm));
+    let report = ComparisonReport::new(&request, &stream, contests.collect::<Result<_>>()?);
     print(args.json, &report, |out, screen| Ok(report.write(out, screen)?))
 }

@@ -1,20 +1,21 @@
 //! `frostpane demo`: a private list beside the truth, on a stream that is made up.
 
-mod save;
 mod searches;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 use frostpane::{Bytes, Edge, Heavy, HeavyHitters, Key, Keys, Norm, Release, Window};
 use frostpane_render::likelier;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::output_file::OutputFile;
 use crate::screen::Screen;
 use crate::settings::values::grouped;
+use crate::terminal::tell;
 use frostpane_render::guarantee::write_for_operator;
 use frostpane_render::table::{RowLayout, interval, write_rest};
 use frostpane_render::text::{printable, width, write_wrapped};
@@ -36,7 +37,7 @@ type Truth = HashMap<Cow<'static, str>, u64>;
 
 pub fn run(args: &DemoArgs) -> Result<()> {
     match &args.save {
-        Some(file) => save::run(file),
+        Some(file) => save(file),
         None => show(),
     }
 }
@@ -117,4 +118,42 @@ fn about_searches(release: &Release<Bytes>, truth: &Truth, gone: u64) -> String 
         grouped(once),
         grouped(gone),
     )
+}
+
+/// Saves the made-up searches as a file, each with a time and a user.
+fn save(file: &Path) -> Result<()> {
+    let separator = separator(file)?;
+    if file.exists() {
+        return Err(Failure::Message(format!(
+            "{} is there already, and is not replaced by made-up searches: give another name, or remove it first",
+            file.display()
+        )));
+    }
+    OutputFile::write("searches", file, |out| write_searches(out, separator))?;
+    tell(format_args!(
+        "{} made-up searches of November 2025 are in {name}, with their times and users; \
+         next: frostpane list --key search --time time --window 7d --until 2025-12-01 --top 20 {name}",
+        grouped(EVENTS),
+        name = file.display()
+    ));
+    Ok(())
+}
+
+fn separator(file: &Path) -> Result<char> {
+    match file.extension().and_then(|end| end.to_str()) {
+        Some("tsv") => Ok('\t'),
+        Some("csv") => Ok(','),
+        _ => Err(Failure::Message(format!(
+            "cannot tell from the name {} what to write: let it end with .tsv or .csv",
+            file.display()
+        ))),
+    }
+}
+
+fn write_searches(out: &mut impl Write, separator: char) -> io::Result<()> {
+    writeln!(out, "time{separator}user{separator}search")?;
+    for made in searches() {
+        writeln!(out, "{}{separator}u{:06}{separator}{}", made.time(), made.user, made.search)?;
+    }
+    Ok(())
 }

@@ -24,12 +24,18 @@ pub fn write_changes<K: Key>(
         if request.spec.lists_heavy() { words } else { String::new() }
     };
     let heading = ["noise", "cut", "surely listed"].map(str::to_owned);
-    let row = |out: &mut _, change: &str, [noise, cut, listed]: &[String; 3], promises: &str| {
-        let cut = (!request.is_of_users()).then_some(cut);
-        write_row(out, change, (noise, cut, listed), promises)
-    };
     writeln!(out)?;
-    row(out, "", &heading, &heavy("promises".to_owned()))?;
+    let mut row = |change: &str, [noise, cut, listed]: &[String; 3], promises: &str| {
+        // Where users are protected no cut is possible.
+        let numbers = if request.is_of_users() {
+            format!("{noise:>14}{listed:>14}")
+        } else {
+            format!("{noise:>7} {cut:>9} {listed:>14}")
+        };
+        let line = format!("  {change:<26} {numbers} {promises:>24}");
+        writeln!(out, "{}", line.trim_end())
+    };
+    row("", &heading, &heavy("promises".to_owned()))?;
     for (change, request, (events, norm)) in changes(request, expected) {
         let request = with_fewer_cuts(request, events, build);
         let Ok(forecast) = build(&request).forecast(events, norm) else {
@@ -40,24 +46,9 @@ pub fn write_changes<K: Key>(
             None => held_words(forecast.held),
         };
         let cells = [forecast.noise, forecast.cut, forecast.least_listed].map(grouped);
-        row(out, &change, &cells, &heavy(promises))?;
+        row(&change, &cells, &heavy(promises))?;
     }
     Ok(writeln!(out)?)
-}
-
-/// Writes a row without a cut where none is possible.
-fn write_row(
-    out: &mut impl Write,
-    change: &str,
-    (noise, cut, listed): (&str, Option<&String>, &str),
-    promises: &str,
-) -> Result<()> {
-    let numbers = match cut {
-        Some(cut) => format!("{noise:>7} {cut:>9} {listed:>14}"),
-        None => format!("{noise:>14}{listed:>14}"),
-    };
-    let line = format!("  {change:<26} {numbers} {promises:>24}");
-    Ok(writeln!(out, "{}", line.trim_end())?)
 }
 
 fn changes(

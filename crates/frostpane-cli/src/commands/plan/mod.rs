@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::events::window_end::with_fewer_cuts;
 use crate::failure::{Failure, Result};
 use crate::settings::values::number;
-use crate::settings::{ContinualArgs, ReleaseRequest, RequestArgs, RequestedKeys, WindowArg, protect_users};
+use crate::settings::{ContinualArgs, ReleaseRequest, RequestArgs, WindowArg, for_keys_of, protect_users};
 use crate::terminal::print;
 use changes::write_changes;
 use frostpane_render::text::write_wrapped;
@@ -107,10 +107,7 @@ pub fn run(args: &PlanArgs) -> Result<()> {
     if request.is_printed()? {
         return Ok(());
     }
-    match request.keys()? {
-        RequestedKeys::Bytes(keys) => plan(args, &request, |request| request.builder(keys.clone())),
-        RequestedKeys::Integers(keys) => plan(args, &request, |request| request.builder(keys.clone())),
-    }
+    for_keys_of!(request, |keys| plan(args, &request, |request| request.builder(keys.clone())))
 }
 
 fn events(plan: &Plan, expected: Option<u64>) -> Result<u64> {

@@ -277,7 +277,12 @@ pub fn write_windows(
     let things = things(request.spec.unit);
     let heading = ["window", &things, "noise", "cut", "surely listed"].map(str::to_owned);
     writeln!(out)?;
-    write_row(out, &heading, &heavy("promises".to_owned()), &whole("whole window"))?;
+    let mut row = |[window, events, noise, cut, listed]: &[String; 5], promises: &str, last: &str| {
+        let line =
+            format!("  {window:<12} {events:>13} {noise:>7} {cut:>9} {listed:>14} {promises:>16} {last:>16}");
+        writeln!(out, "{}", line.trim_end())
+    };
+    row(&heading, &heavy("promises".to_owned()), &whole("whole window"))?;
     let from = |norm: Option<u64>| norm.map(|norm| format!("norm {}", grouped(norm)));
     for (window, forecast) in windows {
         let cells = [
@@ -289,17 +294,9 @@ pub fn write_windows(
         ];
         let promises = heavy(from(forecast.least_norm).unwrap_or(held_words(forecast.held)));
         let asked = from(forecast.least_norm_asked).unwrap_or("not foreseen".to_owned());
-        let last = whole(&asked);
-        write_row(out, &cells, &promises, &last)?;
+        row(&cells, &promises, &whole(&asked))?;
     }
     Ok(())
-}
-
-fn write_row(out: &mut impl Write, cells: &[String; 5], promises: &str, last: &str) -> io::Result<()> {
-    let [window, events, noise, cut, listed] = cells;
-    let line =
-        format!("  {window:<12} {events:>13} {noise:>7} {cut:>9} {listed:>14} {promises:>16} {last:>16}");
-    writeln!(out, "{}", line.trim_end())
 }
 
 pub fn held_words(held: bool) -> String {

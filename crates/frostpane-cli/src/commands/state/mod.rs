@@ -5,10 +5,9 @@ mod drain;
 use std::path::Path;
 
 use frostpane::ErrorKind;
-use frostpane_store::{Header, Store};
+use frostpane_store::Header;
 
-use crate::events::TextKey;
-use crate::failure::{Failure, Result};
+use crate::failure::Failure;
 use crate::settings::{ColumnArgs, InputArgs};
 use crate::terminal::tell;
 pub use drain::Drain;
@@ -17,10 +16,6 @@ const FILE: &str = "frostpane.redb";
 
 pub fn is_state(dir: &Path) -> bool {
     dir.join(FILE).exists()
-}
-
-pub fn open<K: TextKey>(dir: &Path) -> Result<Store<K>> {
-    Ok(Store::open(dir)?)
 }
 
 /// Completes the options with the columns that the state remembers.

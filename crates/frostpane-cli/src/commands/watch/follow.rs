@@ -85,7 +85,7 @@ pub fn follow_events<K: TextKey>(
         late.look(continual.late_in_a_row());
         output.lock().outcome()
     })?;
-    if let Some(end) = filter.latest().and_then(|latest| last_end(clock, spec, latest)) {
+    if let Some(end) = filter.latest.and_then(|latest| last_end(clock, spec, latest)) {
         advance(&mut continual, end, output)?;
     }
     output.lock().outcome()?;
@@ -111,7 +111,7 @@ pub fn follow_users<K: TextKey>(
         let now = Timestamp::now().as_microsecond();
         advance(&mut *lock(&continual), now, output)
     };
-    let ahead = i64::try_from(clock.ahead().as_micros()).unwrap_or(i64::MAX);
+    let ahead = i64::try_from(clock.ahead.as_micros()).unwrap_or(i64::MAX);
     lock(&continual).allow_ahead(ahead);
     tick()?;
     let is_over = AtomicBool::new(false);

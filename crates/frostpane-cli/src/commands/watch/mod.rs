@@ -17,8 +17,7 @@ use crate::events::TextKey;
 use crate::failure::{Failure, Result};
 use crate::output::{OUTPUT, OutputArgs};
 use crate::settings::{
-    ContinualArgs, InputArgs, ReleaseRequest, RequestArgs, RequestedKeys, TimeArgs, TimeSettings,
-    check_column,
+    ContinualArgs, InputArgs, ReleaseRequest, RequestArgs, TimeArgs, TimeSettings, check_column, for_keys_of,
 };
 use crate::terminal::tell;
 use follow::{follow_events, follow_users, replay};
@@ -107,10 +106,7 @@ pub fn run(args: &WatchArgs) -> Result<()> {
     if request.is_printed()? {
         return Ok(());
     }
-    match request.keys()? {
-        RequestedKeys::Bytes(keys) => watch(args, &clock, &request, keys),
-        RequestedKeys::Integers(keys) => watch(args, &clock, &request, keys),
-    }
+    for_keys_of!(request, |keys| watch(args, &clock, &request, keys))
 }
 
 fn watch<K: TextKey>(
@@ -144,7 +140,7 @@ fn watch<K: TextKey>(
         )),
         (Some(_), None) => follow_users(builder.continual()?, &mut source, clock, &spec, &output),
     };
-    let releases = output.lock().releases();
+    let releases = output.lock().releases;
     // Files are finished even if nobody reads the rest.
     output.lock().finish()?;
     let tally = tally?;

@@ -27,7 +27,7 @@ enum OutputForm {
 /// All outputs of releases. While it is locked no release is under way.
 pub struct WatchOutput<K: TextKey> {
     form: OutputForm,
-    releases: u64,
+    pub releases: u64,
     files: Option<FileWriter<K>>,
     failure: Option<Failure>,
     warned: bool,
@@ -113,10 +113,6 @@ impl<K: TextKey> WatchOutput<K> {
         out.write_all(json)?;
         out.write_all(b"\n")?;
         Ok(out.flush()?)
-    }
-
-    pub fn releases(&self) -> u64 {
-        self.releases
     }
 
     pub fn finish(&mut self) -> Result<()> {

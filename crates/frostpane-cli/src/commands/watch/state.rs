@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use frostpane_store::ContinualRelease;
+use frostpane_store::{ContinualRelease, Store};
 
 use super::WatchArgs;
 use super::output::SharedOutput;
@@ -16,7 +16,7 @@ use crate::terminal::tell;
 use frostpane_events::{Schema, Source};
 
 pub fn run<K: TextKey>(args: &WatchArgs, dir: &Path) -> Result<()> {
-    let mut store = state::open::<K>(dir)?;
+    let mut store = Store::<K>::open(dir)?;
     let spec = store.header().spec.clone();
     if !spec.continual {
         return Err(Failure::Message(format!(
