@@ -10,11 +10,11 @@ use redb::{Database, ReadableDatabase};
 
 use crate::creation::Creation;
 use crate::error::{Error, Result};
+use crate::files::scratch_in;
 use crate::header::{Header, StoredKey};
 use crate::hex;
 use crate::history::{Action, ChainHead, HistoryEntry, Record};
 use crate::random;
-use crate::scratch::scratch_in;
 use crate::secrets::Secrets;
 use crate::tables::{self, FORMAT, HISTORY, LISTS, LOG, META, PENDING, RELEASES, SOURCES};
 use crate::transaction::LogPosition;
@@ -100,7 +100,7 @@ impl<K: StoredKey> Store<K> {
             input: begin.input,
         };
         let mut store = Self {
-            database: tables::create(folder, file)?,
+            database: tables::open_file(folder, file, false)?,
             secrets: Secrets::open(&folder.join(SECRETS))?,
             witness,
             folder: folder.to_owned(),
