@@ -13,11 +13,11 @@ use crate::error::CallError;
 use crate::process_guard::UpdateError;
 use crate::progress::ProgressReporter;
 
-/// So many rows at a time: what is read of them stays in the cache.
+/// Rows that are read together, so that they stay in the cache.
 const BLOCK: usize = 1 << 13;
-/// So many where nothing is read before they are taken.
+/// Rows that are taken together without being read before.
 const PLAIN: usize = 1 << 18;
-/// So many of people at a time.
+/// Rows of people that are taken together.
 const OF_PEOPLE: usize = 1 << 18;
 
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct EventColumns<'a> {
     pub key: View<'a>,
     /// By the clock.
     pub time: Option<(View<'a>, Kind)>,
-    /// Where people are protected.
+    /// Present if people are protected.
     pub user: Option<View<'a>>,
 }
 

@@ -282,7 +282,7 @@ fn floats(array: &Bound<'_, PyArray1<f64>>) -> Result<ArrayRef> {
     }
 }
 
-/// What cannot be read is refused by its type, before anything is read.
+/// A type that cannot be read is refused before anything is read.
 fn of_arrow(
     py: Python<'_>,
     given: &Bound<'_, PyAny>,

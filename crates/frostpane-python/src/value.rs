@@ -71,7 +71,7 @@ fn number(value: &Bound<'_, PyAny>) -> Option<String> {
     whole(float.value()).map(|number| number.to_string())
 }
 
-/// However many they are, up to what Python writes.
+/// The digits of an integer, up to the most that Python writes.
 fn digits(integer: &Bound<'_, PyInt>) -> Option<String> {
     if let Ok(number) = integer.extract::<i64>() {
         return Some(number.to_string());

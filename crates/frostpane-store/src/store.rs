@@ -28,7 +28,8 @@ pub(crate) const DAY: i64 = 86_400_000_000;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Begin {
-    /// Of users: events count from this moment on, in microseconds since 1970; by default from now on.
+    /// If users are protected, events count from this moment on, in microseconds since 1970; by default from
+    /// now on.
     pub from: Option<i64>,
     /// A file outside of the folder that records the end of the history, so that copies are noticed.
     pub witness: Option<PathBuf>,

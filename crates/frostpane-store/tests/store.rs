@@ -524,7 +524,7 @@ fn what_was_refused_is_in_no_history() {
     }
 }
 
-/// Of a forgotten pane only its spending remains; its bytes are deleted.
+/// The spending of a forgotten pane remains; its bytes are deleted.
 #[test]
 fn a_pane_that_is_forgotten_is_in_no_list() {
     let (_folder, path) = Folder::with_state();
@@ -736,7 +736,7 @@ const IN_LITTLE_MEMORY: [&str; 3] = [
     r#"{"window": "24h", "slide": "2h", "top": 9, "unit": {"user": {"epoch": "6h"}}, "memory": "8MB", "continual": true, "epsilon": 10000}"#,
 ];
 
-/// So many users, each with an event of this hour.
+/// Pushes users, each with an event of this hour.
 fn push_users(
     store: &mut Store<Bytes>,
     id: &str,
@@ -813,7 +813,8 @@ fn a_read_that_fails_is_not_said_to_be_damage() {
     assert_eq!(store.stream().counted(), 2_000);
 }
 
-/// Where memory ran out depends on all users: nothing of the epoch is released, nor after reopening.
+/// The event at which memory ran out depends on all users: nothing of the epoch is released, nor after
+/// reopening.
 #[test]
 fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
     for json in IN_LITTLE_MEMORY {
