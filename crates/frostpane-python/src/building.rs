@@ -1,20 +1,17 @@
 //! External panes, built by many machines: the work on the rows of each of them.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::builder::BinaryBuilder;
+use arrow_array::builder::{ArrayBuilder, BinaryBuilder, Int64Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, Int64Array, StructArray};
-use arrow_schema::{DataType, Field, Fields};
+use arrow_array::{Array, ArrayRef, Int64Array};
 use frostpane::stream::{PaneBounder, PaneRecipe, PartialPane};
 use frostpane::{Bytes, Key};
 use frostpane_events::valid_user;
 use frostpane_store::scratch;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
 use pyo3_arrow::input::AnyArray;
 
 use crate::column::Piece;
@@ -23,41 +20,38 @@ use crate::events::ColumnKey;
 use crate::process_guard::ProcessGuard;
 use crate::rows::pull;
 use crate::spec::{ByKeyKind, map_keys, with_keys};
-use crate::table::to_stream;
+use crate::table::Table;
 
 /// Rows of a returned batch: its keys take less than the 2 GB that a column may have.
 const BATCH: usize = 1 << 14;
 const BYTES: u8 = 0;
 const INTEGERS: u8 = 1;
 
-type AnyBlueprint = ByKeyKind<PaneRecipe<Bytes>, PaneRecipe<u64>>;
-
 /// The recipe of the panes of a store. It holds the seed of all hashes, and never shows its contents.
 #[pyclass(frozen, module = "frostpane._internal")]
-pub struct PanePlan(pub(crate) AnyBlueprint);
+pub struct PanePlan(pub(crate) ByKeyKind<PaneRecipe<Bytes>, PaneRecipe<u64>>);
 
 #[pymethods]
 impl PanePlan {
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        Ok(Self(match bytes {
-            [BYTES, rest @ ..] => AnyBlueprint::Bytes(PaneRecipe::from_bytes(rest).map_err(CallError::from)?),
-            [INTEGERS, rest @ ..] => {
-                AnyBlueprint::Integers(PaneRecipe::from_bytes(rest).map_err(CallError::from)?)
-            }
+        let plan = match bytes {
+            [BYTES, rest @ ..] => PaneRecipe::from_bytes(rest).map(ByKeyKind::Bytes),
+            [INTEGERS, rest @ ..] => PaneRecipe::from_bytes(rest).map(ByKeyKind::Integers),
             _ => return Err(CallError::Input("these bytes are no plan of panes".to_owned()).into()),
-        }))
+        };
+        Ok(Self(plan.map_err(CallError::from)?))
     }
 
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn to_bytes(&self) -> Vec<u8> {
         let kind = if self.integers() { INTEGERS } else { BYTES };
         let bytes = with_keys!(&self.0, blueprint => blueprint.to_bytes());
-        PyBytes::new(py, &[&[kind], &bytes[..]].concat())
+        [&[kind], &bytes[..]].concat()
     }
 
     #[getter]
     fn integers(&self) -> bool {
-        matches!(self.0, AnyBlueprint::Integers(_))
+        matches!(self.0, ByKeyKind::Integers(_))
     }
 
     #[getter]
@@ -94,12 +88,7 @@ impl PanePlan {
     }
 
     /// Closes a pane from its parts, and returns it with its seal.
-    fn close<'py>(
-        &self,
-        py: Python<'py>,
-        number: i64,
-        parts: Vec<Vec<u8>>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    fn close(&self, py: Python<'_>, number: i64, parts: Vec<Vec<u8>>) -> PyResult<(Vec<u8>, [u8; 32])> {
         let closed = py.detach(|| -> Result<_> {
             with_keys!(&self.0, blueprint => {
                 let pane = blueprint.close(parts.iter().map(Vec::as_slice))?;
@@ -107,8 +96,7 @@ impl PanePlan {
                 Ok((pane, seal))
             })
         });
-        let (pane, seal) = closed?;
-        Ok((PyBytes::new(py, &pane), PyBytes::new(py, &seal)))
+        Ok(closed?)
     }
 }
 
@@ -129,11 +117,11 @@ impl Bounder {
     }
 
     /// A table with the columns `pane`, `key` and `count`.
-    fn finish(&self, py: Python<'_>) -> PyResult<PaneKeyCounts> {
+    fn finish(&self, py: Python<'_>) -> PyResult<Table> {
         let state = self.0.take(py)?;
         let counted = py.detach(|| match state {
-            AnyBounding::Bytes(bounding) => counted(bounding, BytesColumn::default()),
-            AnyBounding::Integers(bounding) => counted(bounding, IntegerColumn::default()),
+            AnyBounding::Bytes(bounding) => counted(bounding, BinaryBuilder::new()),
+            AnyBounding::Integers(bounding) => counted(bounding, Int64Builder::new()),
         });
         Ok(counted?)
     }
@@ -153,101 +141,54 @@ fn numbers<'a>(chunk: &'a ArrayRef, name: &str) -> Result<&'a Int64Array> {
 fn bound<K: ColumnKey>(bounding: &mut PaneBounder<K>, chunk: &ArrayRef) -> Result<()> {
     let (panes, users, keys) = (numbers(chunk, "pane")?, column(chunk, "user")?, column(chunk, "key")?);
     let (mut people, mut read) = (Vec::new(), K::Output::default());
-    if !piece(users, &(0..chunk.len())).bytes(&mut people) {
+    if !whole(users).bytes(&mut people) {
         return Err(CallError::Input("the column user does not hold bytes".to_owned()));
     }
-    K::read(&piece(keys, &(0..chunk.len())), &mut read);
+    K::read(&whole(keys), &mut read);
     let event = |row: usize| (panes.value(row), valid_user(people[row]), K::key(&read, row));
     Ok(bounding.extend((0..chunk.len()).map(event))?)
 }
 
-fn piece<'a>(column: &'a ArrayRef, rows: &Range<usize>) -> Piece<'a> {
-    Piece::Arrow(column, rows.clone())
+fn whole(column: &ArrayRef) -> Piece<'_> {
+    Piece::Arrow(column, 0..column.len())
 }
 
 /// A column of keys that grows.
-trait KeyColumn<K: Key>: Default {
+trait KeyColumn<K: Key>: ArrayBuilder {
     fn push(&mut self, key: K::Ref<'_>);
-    fn finish(&mut self) -> ArrayRef;
 }
 
-#[derive(Default)]
-struct BytesColumn(BinaryBuilder);
-
-impl KeyColumn<Bytes> for BytesColumn {
+impl KeyColumn<Bytes> for BinaryBuilder {
     fn push(&mut self, key: &[u8]) {
-        self.0.append_value(key);
-    }
-
-    fn finish(&mut self) -> ArrayRef {
-        Arc::new(self.0.finish())
+        self.append_value(key);
     }
 }
 
-#[derive(Default)]
-struct IntegerColumn(Vec<i64>);
-
-impl KeyColumn<u64> for IntegerColumn {
+impl KeyColumn<u64> for Int64Builder {
     // Keys were signed on input.
     fn push(&mut self, key: u64) {
-        self.0.push(key as i64);
-    }
-
-    fn finish(&mut self) -> ArrayRef {
-        Arc::new(Int64Array::from(std::mem::take(&mut self.0)))
+        self.append_value(key as i64);
     }
 }
 
-fn counted<K: Key, C: KeyColumn<K>>(bounding: PaneBounder<K>, mut keys: C) -> Result<PaneKeyCounts> {
-    let (mut panes, mut counts, mut batches) = (Vec::new(), Vec::new(), Vec::new());
-    let end = |panes: &mut Vec<i64>, keys: &mut C, counts: &mut Vec<i64>| {
-        let integers =
-            |numbers: &mut Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(std::mem::take(numbers))) };
-        [integers(panes), keys.finish(), integers(counts)]
+fn counted<K: Key, C: KeyColumn<K>>(bounding: PaneBounder<K>, mut keys: C) -> Result<Table> {
+    let (mut panes, mut counts, mut batches) = (Int64Builder::new(), Int64Builder::new(), Vec::new());
+    let end = |panes: &mut Int64Builder,
+               keys: &mut C,
+               counts: &mut Int64Builder|
+     -> [(&'static str, ArrayRef); 3] {
+        [("pane", Arc::new(panes.finish())), ("key", keys.finish()), ("count", Arc::new(counts.finish()))]
     };
     bounding.finish(|pane, key, count| {
-        panes.push(pane);
+        panes.append_value(pane);
         keys.push(key);
-        counts.push(count as i64);
+        counts.append_value(count as i64);
         if panes.len() == BATCH {
             batches.push(end(&mut panes, &mut keys, &mut counts));
         }
     })?;
     batches.push(end(&mut panes, &mut keys, &mut counts));
-    PaneKeyCounts::new(batches)
-}
-
-#[pyclass(frozen, module = "frostpane._internal")]
-pub struct PaneKeyCounts {
-    fields: Fields,
-    batches: Vec<StructArray>,
-}
-
-impl PaneKeyCounts {
-    fn new(batches: Vec<[ArrayRef; 3]>) -> Result<Self> {
-        let key = batches.first().map_or(DataType::Binary, |[_, key, _]| key.data_type().clone());
-        let field = |(name, data): (&str, DataType)| Field::new(name, data, true);
-        let fields: Fields = [("pane", DataType::Int64), ("key", key), ("count", DataType::Int64)]
-            .map(field)
-            .into_iter()
-            .collect();
-        let batch = |columns: [ArrayRef; 3]| StructArray::try_new(fields.clone(), columns.into(), None);
-        let batches = batches.into_iter().map(batch).collect::<std::result::Result<_, _>>();
-        let batches = batches.map_err(|cause| CallError::Input(cause.to_string()))?;
-        Ok(Self { fields, batches })
-    }
-}
-
-#[pymethods]
-impl PaneKeyCounts {
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        to_stream(py, &self.batches, &self.fields, requested_schema)
-    }
+    Table::of(batches, true)
 }
 
 /// Keys with their counts, a batch at a time; then parts of panes.
@@ -269,14 +210,13 @@ impl PartCounter {
     }
 
     /// The number and the bytes of the part of each pane.
-    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Vec<(i64, Bound<'py, PyBytes>)>> {
-        fn finished<K: Key>(parts: BTreeMap<i64, PartialPane<K>>) -> Vec<(i64, Vec<u8>)> {
-            parts.into_iter().map(|(number, part)| (number, part.finish())).collect()
-        }
+    fn finish(&self, py: Python<'_>) -> PyResult<Vec<(i64, Vec<u8>)>> {
         let state = self.0.take(py)?;
-        let parts = py.detach(|| with_keys!(state, (_, parts) => finished(parts)));
-        let given = parts.iter().map(|(number, bytes)| (*number, PyBytes::new(py, bytes)));
-        Ok(given.collect())
+        Ok(py.detach(|| {
+            with_keys!(state, (_, parts) => {
+                parts.into_iter().map(|(number, part)| (number, part.finish())).collect()
+            })
+        }))
     }
 }
 
@@ -287,7 +227,7 @@ fn count<K: ColumnKey>(
 ) -> Result<()> {
     let (panes, counts) = (numbers(chunk, "pane")?, numbers(chunk, "count")?);
     let mut read = K::Output::default();
-    K::read(&piece(column(chunk, "key")?, &(0..chunk.len())), &mut read);
+    K::read(&whole(column(chunk, "key")?), &mut read);
     for row in 0..chunk.len() {
         let part = parts.entry(panes.value(row)).or_insert_with(|| blueprint.part());
         part.add(K::key(&read, row), counts.value(row).unsigned_abs());

@@ -1,14 +1,13 @@
-//! Columns that come from Python, and what stands in them.
+//! Columns that come from Python.
 
 use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, downcast_integer_array};
 use arrow_schema::{DataType, TimeUnit};
 use frostpane_events::Times;
 use jiff::Timestamp;
@@ -25,7 +24,17 @@ pub enum Role {
     User,
 }
 
-/// What stands in a column, by its type.
+impl Role {
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Key => "keys",
+            Self::Time => "times",
+            Self::User => "users",
+        }
+    }
+}
+
+/// The contents of a column, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text, or other bytes.
@@ -58,11 +67,20 @@ impl InputColumn {
                 kind: if role == Role::Time { Kind::Time } else { Kind::Text },
             }),
             Some(kind) => Ok(Self::Arrow { chunks, kind }),
-            None => Err(CallError::Input(unsuitable(&data.to_string(), role, name))),
+            None => {
+                let allowed = match role {
+                    Role::Key | Role::User => "text, bytes or whole numbers",
+                    Role::Time => "timestamps, dates or numbers (Unix times)",
+                };
+                let what = role.plural();
+                Err(CallError::Input(format!(
+                    "{name} holds {data}, but {what} are {allowed}: cast it to one of these"
+                )))
+            }
         }
     }
 
-    /// Whether it has rows, and a value in none of them.
+    /// Returns true if it has rows, and a value in none of them.
     pub fn is_blank(&self) -> bool {
         let Self::Arrow { chunks, .. } = self else {
             return false;
@@ -124,7 +142,6 @@ impl Borrowed<'_, '_> {
     }
 }
 
-/// What is in a column.
 #[derive(Clone, Copy)]
 pub enum View<'a> {
     Arrow(&'a [ArrayRef]),
@@ -151,7 +168,7 @@ impl<'a> Cursor<'a> {
         Self { view, chunk: 0, row: 0 }
     }
 
-    /// How many of the next rows are in one piece; none at the end.
+    /// The number of the next rows that are in one piece; zero at the end.
     pub fn ready(&mut self) -> usize {
         match self.view {
             View::Signed(rows) => rows.len() - self.row,
@@ -165,7 +182,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// How many rows are left.
     pub fn left(&self) -> usize {
         let all = match self.view {
             View::Signed(rows) => rows.len(),
@@ -175,7 +191,6 @@ impl<'a> Cursor<'a> {
         all - self.row
     }
 
-    /// So many of them.
     pub fn take(&mut self, rows: usize) -> Piece<'a> {
         let range = self.row..self.row + rows;
         self.row += rows;
@@ -187,13 +202,10 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What stands in a column of this type, if it can be read.
+/// The contents of a column of this type, if it can be read.
 fn kind(data: &DataType) -> Option<Kind> {
     Some(match data {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Kind::Text,
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
-            Kind::Text
-        }
+        data if data.is_string() || data.is_binary() => Kind::Text,
         data if data.is_integer() => Kind::Integers,
         data if is_number(data) => Kind::Numbers,
         DataType::Timestamp(..) | DataType::Date32 | DataType::Date64 => Kind::Time,
@@ -210,40 +222,21 @@ fn suits(kind: Kind, role: Role, data: &DataType) -> bool {
     }
 }
 
-/// What to do about a column that cannot be read.
-pub fn unsuitable(data: &str, role: Role, name: &str) -> String {
-    let (what, allowed) = match role {
-        Role::Key => ("keys", "text, bytes or whole numbers"),
-        Role::User => ("users", "text, bytes or whole numbers"),
-        Role::Time => ("times", "timestamps, dates or numbers (Unix times)"),
-    };
-    format!("{name} holds {data}, but {what} are {allowed}: cast it to one of these")
-}
-
-/// Does something with what reads the rows of an array of integers, whatever their width.
+/// Evaluates an expression with a function that reads the rows of an array of integers of any width.
 macro_rules! with_integers {
-    ($array:expr, $read:ident => $value:expr, $other:expr) => {
-        match $array.data_type() {
-            DataType::Int8 => with_integers!(@ $array, Int8Type, $read => $value),
-            DataType::Int16 => with_integers!(@ $array, Int16Type, $read => $value),
-            DataType::Int32 => with_integers!(@ $array, Int32Type, $read => $value),
-            DataType::Int64 => with_integers!(@ $array, Int64Type, $read => $value),
-            DataType::UInt8 => with_integers!(@ $array, UInt8Type, $read => $value),
-            DataType::UInt16 => with_integers!(@ $array, UInt16Type, $read => $value),
-            DataType::UInt32 => with_integers!(@ $array, UInt32Type, $read => $value),
-            DataType::UInt64 => with_integers!(@ $array, UInt64Type, $read => $value),
-            _ => $other,
-        }
-    };
-    (@ $array:expr, $type:ty, $read:ident => $value:expr) => {{
-        let typed = $array.as_primitive::<$type>();
-        let values = typed.values();
-        let $read = |row: usize| typed.is_valid(row).then(|| i128::from(values[row]));
-        $value
+    ($array:expr, $read:ident => $value:expr, $other:expr) => {{
+        let array: &dyn Array = $array;
+        downcast_integer_array!(
+            array => {
+                let $read = |row: usize| array.is_valid(row).then(|| i128::from(array.value(row)));
+                $value
+            }
+            _ => $other
+        )
     }};
 }
 
-/// Does something with what reads the rows of an array of text or bytes, however they lie.
+/// The same for an array of text or bytes in any layout.
 macro_rules! with_bytes {
     ($array:expr, $read:ident => $value:expr, $other:expr) => {
         match $array.data_type() {
@@ -264,7 +257,7 @@ macro_rules! with_bytes {
     }};
 }
 
-/// Where the values of the rows of a dictionary stand, as far as there are any.
+/// The places of the values of the rows of a dictionary, as far as there are any.
 fn places(array: &ArrayRef, range: Range<usize>) -> Vec<Option<usize>> {
     let dictionary = array.as_any_dictionary();
     let keys = dictionary.keys();
@@ -286,7 +279,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// The rows as bytes, where they are text or bytes; whether they are.
+    /// The rows as bytes. Returns false if they are neither text nor bytes.
     pub fn bytes(&self, into: &mut Vec<Option<&'a [u8]>>) -> bool {
         into.clear();
         match self {

@@ -117,7 +117,7 @@ fn of_store(cause: &frostpane_store::Error) -> PyErr {
     }
 }
 
-/// What the first that cannot pay is asked, has spent and has left, and when the last leaves, as JSON.
+/// The amounts of the first that cannot pay, and the moment when the last leaves, as JSON.
 fn numbers(unaffordable: &Unaffordable) -> String {
     #[derive(Serialize)]
     struct RefusalNumbers<'a> {

@@ -13,11 +13,11 @@ use crate::error::CallError;
 use crate::process_guard::UpdateError;
 use crate::progress::ProgressReporter;
 
-/// So many rows at a time: what is read of them stays in the cache.
+/// Rows that are read together, so that they stay in the cache.
 const BLOCK: usize = 1 << 13;
-/// So many where nothing is read before they are taken.
+/// Rows that are taken together without being read before.
 const PLAIN: usize = 1 << 18;
-/// So many of people at a time.
+/// Rows of people that are taken together.
 const OF_PEOPLE: usize = 1 << 18;
 
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct EventColumns<'a> {
     pub key: View<'a>,
     /// By the clock.
     pub time: Option<(View<'a>, Kind)>,
-    /// Where people are protected.
+    /// Present if people are protected.
     pub user: Option<View<'a>>,
 }
 
@@ -35,17 +35,14 @@ pub trait Sink<K: Key> {
 
 /// A key that columns can hold.
 pub trait ColumnKey: StoredKey {
-    /// What is read of a block.
+    /// The keys of a block.
     type Output<'a>: Default;
-
-    /// Whether there are blocks that need not be read first.
-    const MAY_BE_PLAIN: bool = false;
 
     fn read<'a>(piece: &Piece<'a>, read: &mut Self::Output<'a>);
 
     fn key<'b>(read: &'b Self::Output<'_>, row: usize) -> Option<Self::Ref<'b>>;
 
-    /// Whether keys outlast what was read.
+    /// Returns true if keys outlast what was read.
     fn lasts(read: &Self::Output<'_>) -> bool;
 
     /// A key that does.
@@ -74,7 +71,6 @@ impl<'a> ByteRows<'a> {
             return;
         }
         piece.integers(&mut self.numbers);
-        (self.written, self.places) = (std::mem::take(&mut self.written), std::mem::take(&mut self.places));
         self.written.clear();
         self.places.clear();
         for number in &self.numbers {
@@ -86,9 +82,10 @@ impl<'a> ByteRows<'a> {
     }
 
     fn row(&self, row: usize) -> Option<&[u8]> {
-        match self.is_given {
-            true => self.given[row],
-            false => self.places[row].clone().map(|place| &self.written[place]),
+        if self.is_given {
+            self.given[row]
+        } else {
+            self.places[row].clone().map(|place| &self.written[place])
         }
     }
 }
@@ -124,8 +121,6 @@ pub struct NumberRows<'a> {
 
 impl ColumnKey for u64 {
     type Output<'a> = NumberRows<'a>;
-
-    const MAY_BE_PLAIN: bool = true;
 
     fn read<'a>(piece: &Piece<'a>, read: &mut NumberRows<'a>) {
         read.keys.clear();
@@ -183,7 +178,7 @@ impl<'a> ColumnSource<'a> {
         }
     }
 
-    /// How many of the next rows are in one piece of each column, up to so many; none at the end.
+    /// The number of the next rows that are in one piece of each column, up to so many; zero at the end.
     fn ready(&mut self, most: usize) -> usize {
         let times = self.times.iter_mut().map(|(cursor, _)| cursor.ready());
         let others = times.chain(self.users.iter_mut().map(Cursor::ready));
@@ -195,7 +190,7 @@ impl<'a> ColumnSource<'a> {
     }
 }
 
-/// What is read of some rows.
+/// Rows that were read.
 struct RowBlock<'a, K: ColumnKey> {
     rows: usize,
     keys: K::Output<'a>,
@@ -225,7 +220,7 @@ impl<'a, K: ColumnKey> RowBlock<'a, K> {
         }
     }
 
-    /// How many have no time, and are left out.
+    /// The number of rows that have no time, and are left out.
     fn without_time(&self) -> usize {
         let times = self.times.iter().flatten();
         times.filter(|time| time.is_none()).count()
@@ -250,7 +245,7 @@ impl<'a, K: ColumnKey> RowBlock<'a, K> {
         })
     }
 
-    /// Whether these are people, and what is read of them stands in the columns, where it outlasts this.
+    /// Returns true if these are people, and their values lie in the columns, where they outlast this.
     fn lasts(&self) -> bool {
         self.users.as_ref().is_some_and(|users| users.is_given) && K::lasts(&self.keys)
     }
@@ -270,15 +265,9 @@ struct BlockReader<'s, 'a, K: ColumnKey> {
     source: &'s mut ColumnSource<'a>,
     block: &'s mut RowBlock<'a, K>,
     row: usize,
-    /// How many were read, with those of the block.
+    /// The number of rows that were read, with those of the block.
     rows: usize,
     without_time: usize,
-}
-
-impl<'s, 'a, K: ColumnKey> BlockReader<'s, 'a, K> {
-    fn new(source: &'s mut ColumnSource<'a>, block: &'s mut RowBlock<'a, K>) -> Self {
-        Self { row: 0, rows: block.rows, without_time: block.without_time(), source, block }
-    }
 }
 
 impl<'a, K: ColumnKey> Iterator for BlockReader<'_, 'a, K> {
@@ -311,7 +300,7 @@ impl<'a, K: ColumnKey> Iterator for BlockReader<'_, 'a, K> {
     }
 }
 
-/// Gives all rows to a sink. Returns how many had no time, where they need one, and were left out.
+/// Gives all rows to a sink. Returns the number of those that were left out for want of a time.
 pub fn feed<K: ColumnKey>(
     columns: EventColumns<'_>,
     pace: &mut ProgressReporter,
@@ -329,13 +318,13 @@ pub fn feed<K: ColumnKey>(
     Ok(left_out)
 }
 
-/// Gives the next rows to a sink: how many, and how many of them were left out.
+/// Gives the next rows to a sink. Returns their number, and the number of those that were left out.
 fn take_some<'a, K: ColumnKey>(
     source: &mut ColumnSource<'a>,
     block: &mut RowBlock<'a, K>,
     sink: &mut impl Sink<K>,
 ) -> (usize, usize, Result<(), CallError>) {
-    if K::MAY_BE_PLAIN && source.has_only_keys() {
+    if source.has_only_keys() {
         let rows = source.ready(PLAIN);
         if let Some(taken) = K::take_plain(&source.keys.clone().take(rows), sink) {
             source.keys.take(rows);
@@ -344,17 +333,15 @@ fn take_some<'a, K: ColumnKey>(
     }
     let rows = source.ready(BLOCK);
     block.read(source, rows);
-    match block.lasts() {
-        false => (rows, block.without_time(), sink.take(block.events())),
-        true => {
-            let mut reading = BlockReader::new(source, block);
-            let taken = sink.take(&mut reading);
-            (reading.rows, reading.without_time, taken)
-        }
+    if !block.lasts() {
+        return (rows, block.without_time(), sink.take(block.events()));
     }
+    let mut reading = BlockReader { row: 0, rows, without_time: block.without_time(), source, block };
+    let taken = sink.take(&mut reading);
+    (reading.rows, reading.without_time, taken)
 }
 
-/// What kind of events a window takes, and whether it takes any more, does not depend on what they are: then the first is refused, and none was counted.
+/// A window refuses events for their kind, or because it takes no more, with the first: then none was counted.
 fn failed(cause: CallError, is_first: bool) -> UpdateError {
     match &cause {
         CallError::Library(refusal) if is_first && refusal.kind() == ErrorKind::Window => {
@@ -364,7 +351,7 @@ fn failed(cause: CallError, is_first: bool) -> UpdateError {
     }
 }
 
-/// Where events by the clock end, as the program finds it, and about how many lie in a window before that.
+/// The end of events by the clock, as the program finds it, and the number of them in a window before that.
 pub fn end(view: View<'_>, kind: Kind, window: Span) -> Result<(Edge, u64), CallError> {
     let (mut cursor, mut moments) = (Cursor::new(view), Vec::new());
     let times = Times::default().by_themselves();

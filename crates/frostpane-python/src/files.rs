@@ -1,12 +1,10 @@
 //! Columns of the events of files, made by the reader of the program.
 
-use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use arrow_array::builder::ArrayBuilder;
-use arrow_array::builder::{LargeBinaryBuilder, TimestampMicrosecondBuilder};
+use arrow_array::builder::{ArrayBuilder, LargeBinaryBuilder, TimestampMicrosecondBuilder};
 use frostpane_events::{Column, EventRef, ReadReport, Schema, Source};
 use pyo3::prelude::*;
 
@@ -15,14 +13,6 @@ use crate::spec::NeededColumns;
 
 /// Rows of a chunk; after each the reader looks for an interrupt.
 const CHUNK: usize = 1 << 18;
-
-pub struct FileEvents {
-    pub len: usize,
-    pub keys: Vec<ArrayRef>,
-    pub times: Option<Vec<ArrayRef>>,
-    pub users: Option<Vec<ArrayRef>>,
-    pub notes: Vec<String>,
-}
 
 /// The columns of keys, times and users.
 pub fn schema(columns: [Option<&str>; 3], needed: NeededColumns) -> Result<Schema> {
@@ -39,11 +29,13 @@ pub fn schema(columns: [Option<&str>; 3], needed: NeededColumns) -> Result<Schem
 }
 
 pub fn read(files: &[PathBuf], schema: Schema) -> Result<FileEvents> {
-    let mut chunks =
-        Chunks { has_times: schema.by_clock, has_users: schema.user.is_some(), ..Chunks::default() };
+    let (has_times, has_users) = (schema.by_clock, schema.user.is_some());
+    let mut events = FileEvents { has_times, has_users, ..FileEvents::default() };
     let mut source = Source::new(files, schema)?;
-    source.for_each(|event| chunks.push(event))?;
-    Ok(chunks.finish(notes(source.report())))
+    source.for_each(|event| events.push(event))?;
+    events.end_chunk();
+    events.notes = notes(source.report());
+    Ok(events)
 }
 
 fn notes(report: &ReadReport) -> Vec<String> {
@@ -61,19 +53,20 @@ fn notes(report: &ReadReport) -> Vec<String> {
 
 /// Columns that grow, chunk by chunk.
 #[derive(Default)]
-struct Chunks {
-    has_times: bool,
-    has_users: bool,
-    len: usize,
+pub struct FileEvents {
+    pub has_times: bool,
+    pub has_users: bool,
+    pub len: usize,
+    pub keys: Vec<ArrayRef>,
+    pub times: Vec<ArrayRef>,
+    pub users: Vec<ArrayRef>,
+    pub notes: Vec<String>,
     key: LargeBinaryBuilder,
     time: TimestampMicrosecondBuilder,
     user: LargeBinaryBuilder,
-    keys: Vec<ArrayRef>,
-    times: Vec<ArrayRef>,
-    users: Vec<ArrayRef>,
 }
 
-impl Chunks {
+impl FileEvents {
     #[inline]
     fn push(&mut self, event: EventRef<'_>) -> Result<()> {
         self.key.append_option(event.key);
@@ -96,17 +89,6 @@ impl Chunks {
             self.keys.push(Arc::new(self.key.finish()));
             self.times.push(Arc::new(self.time.finish()));
             self.users.push(Arc::new(self.user.finish()));
-        }
-    }
-
-    fn finish(mut self, notes: Vec<String>) -> FileEvents {
-        self.end_chunk();
-        FileEvents {
-            len: self.len,
-            keys: mem::take(&mut self.keys),
-            times: self.has_times.then_some(self.times),
-            users: self.has_users.then_some(self.users),
-            notes,
         }
     }
 }

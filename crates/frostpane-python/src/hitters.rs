@@ -6,11 +6,11 @@ use serde_json::json;
 
 use crate::error::{CallError, Result};
 use crate::events::{Sink, feed};
-use crate::made::{Made, made};
 use crate::process_guard::{ProcessGuard, UpdateError};
 use crate::progress::ProgressReporter;
 use crate::rows::EventRows;
 use crate::spec::{self, ByKeyKind, map_keys, with_keys};
+use crate::{Made, made};
 
 type AnyHitters = ByKeyKind<HeavyHitters<Bytes>, HeavyHitters<u64>>;
 
@@ -45,15 +45,12 @@ impl Hitters {
     /// Ingests all rows, or none of them.
     #[pyo3(signature = (rows, told=None))]
     fn update(&self, py: Python<'_>, rows: &EventRows, told: Option<Py<PyAny>>) -> PyResult<()> {
-        rows.check(&self.spec)?;
         let total = rows.len as u64;
-        let held = rows.borrow(py)?;
+        let held = rows.borrow(py, &self.spec)?;
         let columns = held.columns(&self.spec)?;
         let mut pace = ProgressReporter::new(told, total);
         self.guard.change(py, |state| {
-            let without_time = with_keys!(&mut state.engine, hitters => {
-                feed(columns, &mut pace, &mut HittersSink(hitters))
-            })?;
+            let without_time = with_keys!(&mut state.engine, hitters => feed(columns, &mut pace, hitters))?;
             state.rows += total;
             state.without_time += without_time;
             pace.finish().map_err(UpdateError::Refused)
@@ -122,10 +119,8 @@ fn build<K: Key>(spec: &Spec, keys: Keys<K>) -> Result<HeavyHitters<K>> {
     Ok(hitters)
 }
 
-struct HittersSink<'a, K: Key>(&'a mut HeavyHitters<K>);
-
-impl<K: Key> Sink<K> for HittersSink<'_, K> {
+impl<K: Key> Sink<K> for HeavyHitters<K> {
     fn take<'a>(&mut self, events: impl Iterator<Item = Event<'a, K>>) -> Result<()> {
-        Ok(self.0.extend(events)?)
+        Ok(self.extend(events)?)
     }
 }

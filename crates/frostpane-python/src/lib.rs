@@ -6,7 +6,6 @@ mod error;
 mod events;
 mod files;
 mod hitters;
-mod made;
 mod number;
 mod process_guard;
 mod progress;
@@ -17,7 +16,8 @@ mod table;
 mod value;
 mod watch;
 
-use frostpane::{Edge, Span, Spec};
+use frostpane::{Edge, Key, Release, Span, Spec};
+use frostpane_render::OperatorSummary;
 use jiff::Timestamp;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -144,8 +144,7 @@ fn ended(py: Python<'_>, spec: &str, rows: &rows::EventRows) -> PyResult<String>
     if spec.until.is_some() || spec.unit.is_user() {
         return Ok(written(&spec)?);
     }
-    rows.check(&spec)?;
-    let held = rows.borrow(py)?;
+    let held = rows.borrow(py, &spec)?;
     let columns = held.columns(&spec)?;
     let ended = py.detach(|| -> Result<Spec> {
         match columns.time {
@@ -160,6 +159,20 @@ fn ended(py: Python<'_>, spec: &str, rows: &rows::EventRows) -> PyResult<String>
         }
     })?;
     Ok(written(&ended)?)
+}
+
+/// A release as JSON, and its summary as JSON.
+type Made = (String, String);
+
+/// A release of a window that was asked for, with its summary.
+fn made<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>) -> Made {
+    // Numbers, texts and no map whose keys are anything else: this does not fail.
+    let json = serde_json::to_string(release).unwrap_or_default();
+    (json, sentences(spec, asked, release))
+}
+
+fn sentences<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>) -> String {
+    serde_json::to_string(&OperatorSummary::of(spec, asked, release)).unwrap_or_default()
 }
 
 fn written(value: &impl serde::Serialize) -> Result<String> {

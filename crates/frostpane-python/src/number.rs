@@ -19,7 +19,7 @@ use crate::column::Role;
 /// From here on floats skip integers, and may stand for a neighbour.
 const INEXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Whether a column of this type has to be written anew before it is read.
+/// Returns true if a column of this type is rewritten before it is read.
 pub fn is_number(data: &DataType) -> bool {
     data.is_floating() || data.is_decimal()
 }

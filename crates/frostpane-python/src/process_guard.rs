@@ -71,10 +71,7 @@ impl<T: Send> ProcessGuard<T> {
     /// Drops the value. Every later use is refused.
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.check_process()?;
-        py.detach(|| {
-            let held = &mut *self.lock();
-            drop(held.thing.take());
-        });
+        py.detach(|| drop(self.lock().thing.take()));
         Ok(())
     }
 

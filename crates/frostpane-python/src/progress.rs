@@ -43,14 +43,10 @@ impl ProgressReporter {
             let looked = self.look_around();
             self.stopped = looked.err().map(|cause| (Instant::now(), cause));
         }
-        match self.stopped.take() {
-            Some((since, cause)) if since.elapsed() >= self.grace && self.done < self.total => {
-                Err(UpdateError::Broken(cause.into()))
-            }
-            stopped => {
-                self.stopped = stopped;
-                Ok(())
-            }
+        let is_over = |(since, _): &mut (Instant, _)| since.elapsed() >= self.grace && self.done < self.total;
+        match self.stopped.take_if(is_over) {
+            Some((_, cause)) => Err(UpdateError::Broken(cause.into())),
+            None => Ok(()),
         }
     }
 

@@ -1,11 +1,11 @@
-//! Events as Python gives them: columns of keys, times and users, in the memory of whoever made them.
+//! Events from Python: columns of keys, times and users, in the memory of whoever made them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::builder::Int64Builder;
+use arrow_array::builder::TimestampMicrosecondBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Float64Array, LargeBinaryArray, TimestampMicrosecondArray};
+use arrow_array::{Array, ArrayRef, Float64Array};
 use arrow_schema::{DataType, Fields};
 use frostpane::Spec;
 use frostpane_events::Times;
@@ -63,7 +63,7 @@ impl EventRows {
             |chunks: &[ArrayRef], (place, role): (Option<usize>, Role)| -> Result<Option<InputColumn>> {
                 let Some(place) = place else { return Ok(None) };
                 let parts = chunks.iter().map(|chunk| Arc::clone(chunk.as_struct().column(place)));
-                let name = column(fields[place].name());
+                let name = format!("the column {}", fields[place].name());
                 InputColumn::arrow(parts.collect(), fields[place].data_type(), role, &name).map(Some)
             };
         // What cannot be read is refused before anything is.
@@ -76,7 +76,7 @@ impl EventRows {
             *found = read(&chunks, (place, role))?;
             let is_number = place.is_some_and(|place| is_number(fields[place].data_type()));
             let is_lost = is_number && found.as_ref().is_some_and(InputColumn::is_blank);
-            unreadable.extend(is_lost.then(|| plural(role)));
+            unreadable.extend(is_lost.then(|| role.plural()));
         }
         let [key, time, user] = columns;
         let missing = || CallError::Column("there is no column of keys".to_owned());
@@ -141,8 +141,8 @@ impl EventRows {
         Ok(Self {
             len: read.len,
             key: column((read.keys, Kind::Text)),
-            time: read.times.map(|times| column((times, Kind::Time))),
-            user: read.users.map(|users| column((users, Kind::Text))),
+            time: read.has_times.then(|| column((read.times, Kind::Time))),
+            user: read.has_users.then(|| column((read.users, Kind::Text))),
             unreadable: Vec::new(),
             notes: read.notes,
         })
@@ -165,8 +165,9 @@ impl EventRows {
 }
 
 impl EventRows {
-    /// Keeps others from writing to its arrays.
-    pub fn borrow<'py>(&self, py: Python<'py>) -> Result<Held<'_, 'py>> {
+    /// Keeps others from writing to its arrays, if it has what a window of this specification needs.
+    pub fn borrow<'py>(&self, py: Python<'py>, spec: &Spec) -> Result<Held<'_, 'py>> {
+        self.check(spec)?;
         let (time, user) = (self.time.as_ref(), self.user.as_ref());
         Ok(Held {
             key: self.key.borrow(py)?,
@@ -176,8 +177,8 @@ impl EventRows {
         })
     }
 
-    /// That it has what a window needs: times by the clock, and users where they are protected.
-    pub fn check(&self, spec: &Spec) -> Result<()> {
+    /// Checks that it has times by the clock, and users where they are protected.
+    fn check(&self, spec: &Spec) -> Result<()> {
         let needed = NeededColumns::of(spec);
         let parameter = |message: &str| Err(CallError::Parameter(message.to_owned()));
         match (needed.user, self.user.is_some()) {
@@ -204,7 +205,7 @@ pub struct Held<'a, 'py> {
 }
 
 impl Held<'_, '_> {
-    /// As a window goes through them: times are looked at by the clock alone.
+    /// The columns that a window reads: times are read by the clock alone.
     pub fn columns(&self, spec: &Spec) -> Result<EventColumns<'_>> {
         let needed = NeededColumns::of(spec);
         let time = self.time.as_ref().filter(|_| needed.time).map(Borrowed::view).transpose()?;
@@ -213,18 +214,6 @@ impl Held<'_, '_> {
             time: time.map(|view| (view, self.time_kind)),
             user: self.user.as_ref().map(Borrowed::view).transpose()?,
         })
-    }
-}
-
-fn column(name: &str) -> String {
-    format!("the column {name}")
-}
-
-fn plural(role: Role) -> &'static str {
-    match role {
-        Role::Key => "keys",
-        Role::Time => "times",
-        Role::User => "users",
     }
 }
 
@@ -262,7 +251,7 @@ fn any_column(
     role: Role,
     unreadable: &mut Vec<&'static str>,
 ) -> PyResult<InputColumn> {
-    let what = plural(role);
+    let what = role.plural();
     let name = &format!("the column of {what}");
     if let Ok(list) = given.cast::<PyList>() {
         let (column, is_lost) = of_list(py, list, role)?;
@@ -293,7 +282,7 @@ fn floats(array: &Bound<'_, PyArray1<f64>>) -> Result<ArrayRef> {
     }
 }
 
-/// What cannot be read is refused by its type, before anything is read.
+/// A type that cannot be read is refused before anything is read.
 fn of_arrow(
     py: Python<'_>,
     given: &Bound<'_, PyAny>,
@@ -306,12 +295,20 @@ fn of_arrow(
     Ok((pull(py, array)?, data))
 }
 
-/// A list of Python's objects, each read by itself, and whether it has values of which none can be read.
+/// A list of Python's objects, each read by itself. Returns true beside it if it has values of which none can
+/// be read.
 fn of_list(py: Python<'_>, list: &Bound<'_, PyList>, role: Role) -> Result<(InputColumn, bool)> {
     let (array, is_lost): (ArrayRef, bool) = match role {
-        Role::Time => (Arc::new(moments(py, list)?), false),
+        Role::Time => {
+            let times = Times::default().by_themselves();
+            let mut moments = TimestampMicrosecondBuilder::with_capacity(list.len());
+            for_each(py, list, |item| moments.append_option(moment(item, &times)))?;
+            (Arc::new(moments.finish()), false)
+        }
         Role::Key | Role::User => {
-            let (values, is_lost) = values(py, list)?;
+            let mut values = ValueColumn::default();
+            for_each(py, list, |item| values.push(item))?;
+            let (values, is_lost) = values.finish();
             (Arc::new(values), is_lost)
         }
     };
@@ -319,17 +316,17 @@ fn of_list(py: Python<'_>, list: &Bound<'_, PyList>, role: Role) -> Result<(Inpu
     Ok((InputColumn::arrow(vec![array], &data, role, "the list")?, is_lost))
 }
 
-/// Times as objects, each read by itself: text and numbers, or microseconds alone in a tuple.
-fn moments(py: Python<'_>, list: &Bound<'_, PyList>) -> Result<TimestampMicrosecondArray> {
-    let times = Times::default().by_themselves();
-    let mut builder = Int64Builder::with_capacity(list.len());
+fn for_each(py: Python<'_>, list: &Bound<'_, PyList>, mut read: impl FnMut(&Bound<'_, PyAny>)) -> Result<()> {
     for (row, item) in list.iter().enumerate() {
-        look_around(py, row)?;
-        builder.append_option(moment(&item, &times));
+        if row % OFTEN == 0 {
+            py.check_signals()?;
+        }
+        read(&item);
     }
-    Ok(builder.finish().reinterpret_cast())
+    Ok(())
 }
 
+/// A time: text or a number, or microseconds alone in a tuple.
 fn moment(item: &Bound<'_, PyAny>, times: &Times) -> Option<i64> {
     if let Ok(text) = item.cast::<PyString>() {
         return times.parse(text.to_cow().ok()?.as_bytes());
@@ -344,21 +341,5 @@ fn moment(item: &Bound<'_, PyAny>, times: &Times) -> Option<i64> {
     match item.extract::<i64>() {
         Ok(number) => times.of_integer(number),
         Err(_) => item.extract::<(i64,)>().ok().map(|(micros,)| micros),
-    }
-}
-
-fn values(py: Python<'_>, list: &Bound<'_, PyList>) -> Result<(LargeBinaryArray, bool)> {
-    let mut values = ValueColumn::default();
-    for (row, item) in list.iter().enumerate() {
-        look_around(py, row)?;
-        values.push(&item);
-    }
-    Ok(values.finish())
-}
-
-fn look_around(py: Python<'_>, row: usize) -> Result<()> {
-    match row % OFTEN {
-        0 => Ok(py.check_signals()?),
-        _ => Ok(()),
     }
 }

@@ -22,9 +22,9 @@ pub fn parse(json: &str) -> Result<Spec> {
 /// The columns that events need besides their keys.
 #[derive(Clone, Copy)]
 pub struct NeededColumns {
-    /// By the clock.
+    /// True if windows are by the clock.
     pub time: bool,
-    /// Where users are protected.
+    /// True if users are protected.
     pub user: bool,
 }
 

@@ -15,12 +15,11 @@ use serde::Serialize;
 use crate::building::PanePlan;
 use crate::error::{CallError, Result};
 use crate::events::{ColumnKey, EventColumns, Sink, feed};
-use crate::made::{Made, sentences};
 use crate::process_guard::{ProcessGuard, UpdateError};
 use crate::progress::ProgressReporter;
 use crate::rows::EventRows;
 use crate::spec::{self, ByKeyKind, map_keys, with_keys};
-use crate::written;
+use crate::{Made, sentences, written};
 
 /// The maximal lead of event times over the wall clock if users are protected, as in the program.
 const TOLERANCE: Duration = Duration::from_secs(3_600);
@@ -33,9 +32,7 @@ type AnyStore = ByKeyKind<Store<Bytes>, Store<u64>>;
 /// Evaluates an expression with the store of a handle.
 macro_rules! with_store {
     ($handle:expr, $py:expr, $store:ident => $expression:expr) => {
-        $handle
-            .guard
-            .with($py, |store| with_keys!(store, $store => $expression))
+        $handle.guard.with($py, |store| with_keys!(store, $store => $expression))
     };
 }
 
@@ -123,12 +120,11 @@ impl StoreHandle {
         until: Option<i64>,
         told: Option<Py<PyAny>>,
     ) -> PyResult<(u64, u64, Vec<Made>)> {
-        rows.check(self.spec())?;
-        let held = rows.borrow(py)?;
+        let held = rows.borrow(py, self.spec())?;
         let columns = held.columns(self.spec())?;
         let mut pace = ProgressReporter::prompt(told, rows.len as u64);
-        self.guard.with(py, |engine| {
-            let taken = with_keys!(engine, store => take(store, columns, source, until, &mut pace))?;
+        with_store!(self, py, store => {
+            let taken = take(store, columns, source, until, &mut pace)?;
             pace.finish()?;
             Ok(taken)
         })
@@ -161,30 +157,26 @@ impl StoreHandle {
     ) -> PyResult<(String, Option<String>, Option<String>, bool)> {
         let asked = spec::span(window)?;
         let span = asked.unwrap_or(self.spec().longest());
-        self.guard.with(py, |engine| {
-            let StoredRelease { json, mut forms, again } = with_keys!(engine, store => {
-                store.release_in_forms(id, span, |release| {
-                    Renderings::from([(WORDS.to_owned(), sentences(self.spec(), asked, release))])
-                })?
-            });
-            Ok((text(json)?, forms.remove(WORDS), forms.remove("table"), again))
-        })
+        let StoredRelease { json, mut forms, again } = with_store!(self, py, store => {
+            Ok(store.release_in_forms(id, span, |release| {
+                Renderings::from([(WORDS.to_owned(), sentences(self.spec(), asked, release))])
+            })?)
+        })?;
+        Ok((text(json)?, forms.remove(WORDS), forms.remove("table"), again))
     }
 
     #[pyo3(signature = (window=None))]
     fn dry_run(&self, py: Python<'_>, window: Option<&str>) -> PyResult<String> {
         let span = spec::span(window)?.unwrap_or(self.spec().longest());
-        self.guard.with(py, |engine| {
-            with_keys!(engine, store => {
-                let run = store.dry_run(span)?;
-                let at = |number| store.moment(store.stream().begins(number));
-                written(&CostReport {
-                    from: at(run.from),
-                    to: at(run.to),
-                    panes: run.to - run.from,
-                    charge: run.charge,
-                    left: run.left,
-                })
+        with_store!(self, py, store => {
+            let run = store.dry_run(span)?;
+            let at = |number| store.moment(store.stream().begins(number));
+            written(&CostReport {
+                from: at(run.from),
+                to: at(run.to),
+                panes: run.to - run.from,
+                charge: run.charge,
+                left: run.left,
             })
         })
     }
@@ -199,11 +191,9 @@ impl StoreHandle {
 
     /// The continual releases after a number, with their numbers, as JSON.
     fn lists(&self, py: Python<'_>, after: u64) -> PyResult<Vec<(u64, String)>> {
-        self.guard.with(py, |engine| {
-            with_keys!(engine, store => {
-                let lists = store.lists_after(after)?.into_iter();
-                lists.map(|list| Ok((list.number, text(list.json)?))).collect()
-            })
+        with_store!(self, py, store => {
+            let lists = store.lists_after(after)?.into_iter();
+            lists.map(|list| Ok((list.number, text(list.json)?))).collect()
         })
     }
 
@@ -227,10 +217,8 @@ impl StoreHandle {
     /// The range of numbers of the panes that are to be built.
     #[pyo3(signature = (until, since=None))]
     fn to_build(&self, py: Python<'_>, until: i64, since: Option<i64>) -> PyResult<(i64, i64)> {
-        self.guard.with(py, |engine| {
-            let numbers = with_keys!(engine, store => store.to_build(since, until)?);
-            Ok((numbers.start, numbers.end))
-        })
+        let numbers = with_store!(self, py, store => Ok(store.to_build(since, until)?))?;
+        Ok((numbers.start, numbers.end))
     }
 
     fn record_build(&self, py: Python<'_>, build: &str, first: i64, seals: Vec<[u8; 32]>) -> PyResult<()> {
@@ -239,11 +227,9 @@ impl StoreHandle {
 
     /// The recorded panes that are not in the store yet: number, build and seal.
     fn awaited(&self, py: Python<'_>) -> PyResult<Vec<(i64, String, String)>> {
-        self.guard.with(py, |engine| {
-            let awaited = with_keys!(engine, store => store.awaited()?);
-            let each = |(number, awaited): (i64, AwaitedPane)| (number, awaited.build, awaited.seal);
-            Ok(awaited.into_iter().map(each).collect())
-        })
+        let awaited = with_store!(self, py, store => Ok(store.awaited()?))?;
+        let each = |(number, awaited): (i64, AwaitedPane)| (number, awaited.build, awaited.seal);
+        Ok(awaited.into_iter().map(each).collect())
     }
 
     fn take_built(&self, py: Python<'_>, panes: Vec<Vec<u8>>) -> PyResult<()> {

@@ -1,24 +1,36 @@
-//! The listed keys of a release as an Arrow table.
+//! Arrow tables for Python.
 
-use std::slice;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, LargeStringArray, StructArray, UInt64Array};
-use arrow_schema::{Field, Fields};
+use arrow_array::{ArrayRef, Int64Array, LargeStringArray, RecordBatch, StructArray, UInt64Array};
+use arrow_schema::Field;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 
-use crate::error::CallError;
+use crate::error::{CallError, Result};
 
-/// The columns of a list, read through `__arrow_c_stream__`.
+/// Batches of rows, read through `__arrow_c_stream__`: at least one.
 #[pyclass(frozen, module = "frostpane._internal")]
 pub struct Table {
-    rows: StructArray,
+    batches: Vec<StructArray>,
+}
+
+impl Table {
+    /// A table of batches of the same named columns.
+    pub fn of<const N: usize>(batches: Vec<[(&str, ArrayRef); N]>, nullable: bool) -> Result<Self> {
+        let batch = |columns: [(&str, ArrayRef); N]| {
+            let columns = columns.map(|(name, column)| (name, column, nullable));
+            RecordBatch::try_from_iter_with_nullable(columns).map(StructArray::from)
+        };
+        let batches: std::result::Result<_, _> = batches.into_iter().map(batch).collect();
+        Ok(Self { batches: batches.map_err(|cause| CallError::Input(cause.to_string()))? })
+    }
 }
 
 #[pymethods]
 impl Table {
+    /// The listed keys of a release.
     #[new]
     fn new(keys: KeyCells, counts: Vec<i64>, lows: Vec<i64>, highs: Vec<i64>) -> PyResult<Self> {
         let keys: ArrayRef = match keys {
@@ -28,11 +40,7 @@ impl Table {
         let numbers = |numbers: Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(numbers)) };
         let columns =
             [("key", keys), ("count", numbers(counts)), ("low", numbers(lows)), ("high", numbers(highs))];
-        let field = |(name, column): &(&str, ArrayRef)| Field::new(*name, column.data_type().clone(), false);
-        let fields: Fields = columns.iter().map(field).collect();
-        let columns = columns.into_iter().map(|(_, column)| column).collect();
-        let rows = StructArray::try_new(fields, columns, None);
-        Ok(Self { rows: rows.map_err(|cause| CallError::Input(cause.to_string()))? })
+        Ok(Self::of(vec![columns], false)?)
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -41,21 +49,12 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        to_stream(py, slice::from_ref(&self.rows), self.rows.fields(), requested_schema)
+        let field = Arc::new(Field::new_struct("", self.batches[0].fields().clone(), false));
+        let batches: Vec<_> =
+            self.batches.iter().map(|batch| Ok(Arc::new(batch.clone()) as ArrayRef)).collect();
+        let reader = Box::new(ArrayIterator::new(batches, field));
+        Ok(to_stream_pycapsule(py, reader, requested_schema)?)
     }
-}
-
-/// An Arrow stream of batches.
-pub fn to_stream<'py>(
-    py: Python<'py>,
-    batches: &[StructArray],
-    fields: &Fields,
-    requested_schema: Option<Bound<'py, PyCapsule>>,
-) -> PyResult<Bound<'py, PyCapsule>> {
-    let batches: Vec<_> = batches.iter().map(|batch| Ok(Arc::new(batch.clone()) as ArrayRef)).collect();
-    let field = Arc::new(Field::new_struct("", fields.clone(), false));
-    let reader = Box::new(ArrayIterator::new(batches, field));
-    Ok(to_stream_pycapsule(py, reader, requested_schema)?)
 }
 
 /// Text comes first, so that an empty list has text keys, the default.

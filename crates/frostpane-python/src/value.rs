@@ -43,7 +43,7 @@ impl ValueColumn {
         }
     }
 
-    /// The column, and whether it had values of which none could be read.
+    /// The column. Returns true beside it if it had values of which none could be read.
     pub fn finish(mut self) -> (LargeBinaryArray, bool) {
         (self.builder.finish(), self.unreadable && !self.readable)
     }
@@ -71,7 +71,7 @@ fn number(value: &Bound<'_, PyAny>) -> Option<String> {
     whole(float.value()).map(|number| number.to_string())
 }
 
-/// However many they are, up to what Python writes.
+/// The digits of an integer, up to the most that Python writes.
 fn digits(integer: &Bound<'_, PyInt>) -> Option<String> {
     if let Ok(number) = integer.extract::<i64>() {
         return Some(number.to_string());
@@ -110,7 +110,7 @@ fn decimal(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(digits(value.call_method0("__int__")?.cast::<PyInt>()?))
 }
 
-/// Whether nothing was given: None, or what stands for it with floats and pandas.
+/// Returns true for None, and for its counterparts of floats and pandas.
 fn is_missing(value: &Bound<'_, PyAny>) -> bool {
     let is_null = || {
         let class = value.get_type().name();

@@ -7,11 +7,11 @@ use serde_json::json;
 
 use crate::error::{CallError, Result};
 use crate::events::{ColumnKey, Sink, feed};
-use crate::made::{Made, made};
 use crate::process_guard::{ProcessGuard, UpdateError};
 use crate::progress::ProgressReporter;
 use crate::rows::EventRows;
 use crate::spec::{self, ByKeyKind, map_keys, with_keys};
+use crate::{Made, made};
 
 enum ContinualEngine<K: Key> {
     Live(Box<Continual<K>>),
@@ -55,9 +55,8 @@ impl ContinualHandle {
     /// Ingests all rows, or none of them, and returns the releases that fell due.
     #[pyo3(signature = (rows, told=None))]
     fn update(&self, py: Python<'_>, rows: &EventRows, told: Option<Py<PyAny>>) -> PyResult<Vec<Made>> {
-        rows.check(&self.spec)?;
         let total = rows.len as u64;
-        let held = rows.borrow(py)?;
+        let held = rows.borrow(py, &self.spec)?;
         let columns = held.columns(&self.spec)?;
         let mut pace = ProgressReporter::new(told, total);
         self.guard.change(py, |state| {

@@ -6,6 +6,7 @@ use std::path::Path;
 use frostpane::{Amount, Bytes, Ledger};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
 use crate::header::{Header, KeyKind, StoredKey};
@@ -68,16 +69,18 @@ pub struct Summary {
 }
 
 const CONTEXT: &str = "frostpane 2026-11-18 the status of a state";
-/// The parts around the checksum and the summary, so that the file is JSON.
-const BEFORE: &str = "{\"checksum\":\"";
-const BETWEEN: &str = "\",\"status\":";
-const AFTER: &str = "}";
+
+#[derive(Serialize, Deserialize)]
+struct StatusFile {
+    checksum: String,
+    status: Box<RawValue>,
+}
 
 impl Summary {
     /// Reads a store, or its status file while another process has the store open.
     pub fn read(folder: &Path) -> Result<Self> {
         let read = || {
-            let database = tables::open(folder)?;
+            let database = tables::open(folder, false)?;
             let header = Header::of(&database)?;
             drop(database);
             match header.keys {
@@ -107,33 +110,29 @@ impl Summary {
     }
 
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
-        let status = serde_json::to_string(self)?;
-        Ok(format!("{BEFORE}{}{BETWEEN}{status}{AFTER}", checksum(&status)).into_bytes())
+        let status = serde_json::value::to_raw_value(self)?;
+        Ok(serde_json::to_vec(&StatusFile { checksum: checksum(&status), status })?)
     }
 
     /// Reads the status file, and refuses one that differs from its checksum.
     pub(crate) fn read_status(folder: &Path) -> Result<Self> {
         let path = folder.join(STATUS);
         let text = fs::read_to_string(&path).map_err(|cause| Error::file(&path, cause))?;
-        let whole = || {
-            let (sum, rest) = text.strip_prefix(BEFORE)?.split_once(BETWEEN)?;
-            let status = rest.strip_suffix(AFTER)?;
-            (sum == checksum(status)).then_some(status)
-        };
-        let status = whole().ok_or_else(|| {
+        let file = serde_json::from_str::<StatusFile>(&text).ok();
+        let file = file.filter(|file| file.checksum == checksum(&file.status)).ok_or_else(|| {
             Error::conflict(format!(
                 "{} is not what was written, and another process has the state: ask again when that has \
                  ended",
                 path.display()
             ))
         })?;
-        let summary = serde_json::from_str(status)?;
+        let summary = serde_json::from_str(file.status.get())?;
         Ok(Self { in_use: true, ..summary })
     }
 }
 
-fn checksum(status: &str) -> String {
-    hex(&blake3::derive_key(CONTEXT, status.as_bytes()))
+fn checksum(status: &RawValue) -> String {
+    hex(&blake3::derive_key(CONTEXT, status.get().as_bytes()))
 }
 
 impl<K: StoredKey> Store<K> {
@@ -161,28 +160,21 @@ impl<K: StoredKey> Store<K> {
 
     fn periods(&self, ledger: &Ledger, numbers: std::ops::Range<i64>) -> Vec<BudgetPeriod> {
         let window = self.stream.panes_of_window();
-        let mut periods: Vec<(i64, i64, Amount)> = Vec::new();
         let begins = std::iter::once(numbers.start).chain(ledger.steps(numbers.start + 1..numbers.end));
-        for number in begins.filter(|number| numbers.contains(number)) {
-            let spent = ledger.account(number..number + 1).amount();
-            match periods.last_mut() {
-                Some((_, _, same)) if *same == spent => {}
-                Some((_, end, _)) => {
-                    *end = number;
-                    periods.push((number, numbers.end, spent));
-                }
-                None => periods.push((number, numbers.end, spent)),
-            }
-        }
+        let begins = begins.filter(|number| numbers.contains(number));
+        let mut periods: Vec<(i64, Amount)> =
+            begins.map(|number| (number, ledger.account(number..number + 1).amount())).collect();
+        periods.dedup_by(|later, earlier| later.1 == earlier.1);
+        let ends: Vec<i64> = periods.iter().skip(1).map(|(begin, _)| *begin).chain([numbers.end]).collect();
         let at = |number| self.moment(self.stream.begins(number));
-        let period = |(from, to, spent): (i64, i64, Amount)| BudgetPeriod {
+        let period = |((from, spent), to): ((i64, Amount), i64)| BudgetPeriod {
             from: at(from),
             to: at(to),
             panes: (to - from) as u64,
             spent,
             leaves: self.moment(self.stream.window_reaches(to + window)),
         };
-        periods.into_iter().map(period).collect()
+        periods.into_iter().zip(ends).map(period).collect()
     }
 
     /// A position as text: a moment, or the number of an event.

@@ -26,7 +26,7 @@ pub struct CheckReport {
 impl CheckReport {
     /// Checks every page, the chain of the history and every release. Renews the checksums if all are intact.
     pub fn of(folder: &Path) -> Result<Self> {
-        let database = tables::open_checked(folder)?;
+        let database = tables::open(folder, true)?;
         Header::of(&database)?;
         Ok(Self {
             records: history(&database)?,

@@ -30,8 +30,7 @@ pub struct DropReport {
 
 impl<K: StoredKey> Store<K> {
     /// Drops the texts of releases, and the continual releases, from before a moment in microseconds since
-    /// 1970. Their
-    /// charges remain, and their ids are never drawn again.
+    /// 1970. Their charges remain, and their ids are never drawn again.
     pub fn drop_before(&mut self, moment: i64) -> Result<DropReport> {
         self.check_usable()?;
         let (ids, last) = made_before(&self.history(1)?, moment)?;

@@ -48,14 +48,8 @@ pub enum DeliveryOutcome {
     Refused(frostpane::Error),
 }
 
-struct NewDelivery<'a> {
-    id: &'a str,
-    digest: [u8; 32],
-    terms: &'a str,
-    receipt: &'a str,
-    /// The moment after which the id can be forgotten.
-    outlived: Option<i64>,
-}
+/// The new deliveries of one transaction by id, with the moments after which the ids can be forgotten.
+type NewDeliveries<'a, K> = BTreeMap<&'a str, (&'a Delivery<'a, K>, Option<i64>)>;
 
 impl<K: StoredKey> Store<K> {
     /// Ingests deliveries that arrived at this moment: all that are new in one transaction with their ids, so
@@ -70,21 +64,14 @@ impl<K: StoredKey> Store<K> {
         self.check_not_stopped()?;
         self.check_takes_events()?;
         let mut outcomes = Vec::with_capacity(deliveries.len());
-        let mut new = BTreeMap::new();
+        let mut new = NewDeliveries::new();
         let mut batch = Batch::new();
         for delivery in deliveries {
             let outcome = self.judge(delivery, &new)?;
             if outcome == DeliveryOutcome::Taken {
                 batch.append(delivery.batch);
                 if let Some(id) = delivery.id {
-                    let new_delivery = NewDelivery {
-                        id,
-                        digest: delivery.digest,
-                        terms: delivery.terms,
-                        receipt: delivery.receipt,
-                        outlived: self.outlived(delivery, present),
-                    };
-                    new.insert(id, new_delivery);
+                    new.insert(id, (delivery, self.outlived(delivery, present)));
                 }
             }
             outcomes.push(outcome);
@@ -97,21 +84,17 @@ impl<K: StoredKey> Store<K> {
         let entry = (LogEntry::Events(&batch), present);
         let lists = self.persist(taken, entry, None, |transaction| {
             forget(transaction, now)?;
-            new.values().try_for_each(|new| remember(transaction, new))
+            new.iter().try_for_each(|(id, (new, outlived))| remember(transaction, id, new, *outlived))
         })?;
         Ok((outcomes, lists))
     }
 
-    fn judge(
-        &self,
-        delivery: &Delivery<'_, K>,
-        new: &BTreeMap<&str, NewDelivery<'_>>,
-    ) -> Result<DeliveryOutcome> {
+    fn judge(&self, delivery: &Delivery<'_, K>, new: &NewDeliveries<'_, K>) -> Result<DeliveryOutcome> {
         let Delivery { digest, terms, .. } = *delivery;
         let before = match delivery.id {
             None => None,
             Some(id) => match new.get(id) {
-                Some(known) => Some(compare((known.digest, digest), (Some(known.terms), terms))),
+                Some((known, _)) => Some(compare((known.digest, digest), (Some(known.terms), terms))),
                 None => self.delivered(id, digest, terms)?,
             },
         };
@@ -178,11 +161,16 @@ fn compare(digests: ([u8; 32], [u8; 32]), terms: (Option<&str>, &str)) -> Delive
     }
 }
 
-fn remember(transaction: &WriteTransaction, new: &NewDelivery<'_>) -> Result<()> {
-    transaction.open_table(DELIVERIES)?.insert(new.id, &new.digest)?;
-    transaction.open_table(RECEIPTS)?.insert(new.id, (new.terms, new.receipt))?;
-    if let Some(outlived) = new.outlived {
-        transaction.open_table(OUTLIVED)?.insert((outlived, new.id), ())?;
+fn remember<K>(
+    transaction: &WriteTransaction,
+    id: &str,
+    new: &Delivery<'_, K>,
+    outlived: Option<i64>,
+) -> Result<()> {
+    transaction.open_table(DELIVERIES)?.insert(id, &new.digest)?;
+    transaction.open_table(RECEIPTS)?.insert(id, (new.terms, new.receipt))?;
+    if let Some(outlived) = outlived {
+        transaction.open_table(OUTLIVED)?.insert((outlived, id), ())?;
     }
     Ok(())
 }

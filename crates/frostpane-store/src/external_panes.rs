@@ -16,7 +16,7 @@ use crate::header::StoredKey;
 use crate::hex;
 use crate::history::Action;
 use crate::store::{DAY, Store, now};
-use crate::tables::{META, SOURCES};
+use crate::tables::{META, SOURCES, value};
 use crate::transaction::ChangeSet;
 
 const BUILT: &str = "built";
@@ -199,9 +199,8 @@ impl<K: StoredKey> Store<K> {
     }
 
     fn progress(&self) -> Result<Option<BuildProgress>> {
-        let table = self.database.begin_read()?.open_table(META)?;
-        let progress = table.get(BUILT)?.map(|bytes| serde_json::from_slice(bytes.value()));
-        Ok(progress.transpose()?)
+        let progress = value(&self.database, META, BUILT)?;
+        Ok(progress.map(|bytes| serde_json::from_slice(&bytes)).transpose()?)
     }
 
     fn commit_progress(&mut self, progress: &BuildProgress, action: Option<Action>) -> Result<()> {

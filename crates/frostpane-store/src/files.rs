@@ -1,9 +1,11 @@
 //! Files that only their owner can read.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
+use std::{env, io, process};
+
+use frostpane::stream::SpillFactory;
 
 use crate::error::{Error, Result};
 
@@ -30,6 +32,38 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|cause| Error::file(folder, cause))
+}
+
+/// Creates a temporary file without a name: no other process can open it, and it disappears with this one.
+pub fn scratch() -> io::Result<Box<dyn frostpane::File>> {
+    for number in 0_u32.. {
+        let path = env::temp_dir().join(format!("frostpane-{}-{number}", process::id()));
+        match create_private(&path) {
+            Ok(file) => {
+                fs::remove_file(&path)?;
+                return Ok(Box::new(file));
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Creates such files on the disk of a store, which one process has open at a time. Each has a name for a
+/// moment.
+pub(crate) fn scratch_in(folder: &Path) -> SpillFactory {
+    let path = folder.join("scratch");
+    SpillFactory::new(move || {
+        // A process may have ended between the two steps below.
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+            _ => {}
+        }
+        let file = create_private(&path)?;
+        fs::remove_file(&path)?;
+        Ok(Box::new(file))
+    })
 }
 
 /// Points at which a test ends the process as by a power failure, or makes the disk fail or full.

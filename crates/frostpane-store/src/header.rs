@@ -41,7 +41,7 @@ pub struct Header {
 impl Header {
     /// Reads the header of a store, also while another process has the store open.
     pub fn read(folder: &Path) -> Result<Self> {
-        let read = || Self::of(&tables::open(folder)?);
+        let read = || Self::of(&tables::open(folder, false)?);
         match read() {
             Err(Error::Busy(_)) => Ok(Summary::read_status(folder)?.header),
             Err(_) if tables::is_doubted(folder) => read(),

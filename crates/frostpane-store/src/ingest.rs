@@ -11,7 +11,7 @@ use crate::log::LogEntry;
 use crate::packed::Unpacker;
 use crate::source::{SourceProgress, SourceWriter};
 use crate::store::{ContinualRelease, DAY, Store, now};
-use crate::tables::{LISTS, SOURCES};
+use crate::tables::{LISTS, SOURCES, value};
 use crate::transaction::ChangeSet;
 
 /// A log of fewer bytes is always appended to.
@@ -29,9 +29,9 @@ impl<K: StoredKey> Store<K> {
                 "a source has no id, so nobody could tell whether it comes again: give it one",
             ));
         }
-        let table = self.database.begin_read()?.open_table(SOURCES)?;
-        let progress = table.get(source)?.map(|bytes| SourceProgress::from_bytes(bytes.value()));
-        let progress = progress.transpose()?.unwrap_or_default();
+        let progress = value(&self.database, SOURCES, source)?;
+        let progress = progress.map(|bytes| SourceProgress::from_bytes(&bytes)).transpose()?;
+        let progress = progress.unwrap_or_default();
         Ok(SourceWriter::new(self, source, progress))
     }
 

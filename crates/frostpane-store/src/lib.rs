@@ -54,7 +54,6 @@ mod open;
 mod packed;
 mod release;
 mod restore;
-mod scratch;
 mod secrets;
 mod source;
 mod stopped;
@@ -74,13 +73,13 @@ pub use external_panes::AwaitedPane;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use files::points;
+pub use files::scratch;
 pub use header::{Header, KeyKind, StoredKey};
 pub use history::{Action, ChainHead, Record};
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use log::replay;
 pub use release::{DryRun, Renderings, StoredRelease};
-pub use scratch::scratch;
 pub use source::SourceWriter;
 pub use store::{Begin, ContinualRelease, Store};
 pub use witness::remove_witness;

@@ -10,14 +10,14 @@ use frostpane::{Keys, Stream};
 use redb::{Database, ReadableDatabase, ReadableTable};
 
 use crate::error::{Error, Result};
+use crate::files::scratch_in;
 use crate::header::{Header, KeyKind, StoredKey};
 use crate::history::{ChainHead, HistoryEntry};
 use crate::log;
 use crate::release::index_pending;
-use crate::scratch::scratch_in;
 use crate::secrets::Secrets;
 use crate::store::{SECRETS, Store};
-use crate::tables::{self, FORMAT, HISTORY, LOG, META, PANES, USERS, meta_value};
+use crate::tables::{self, FORMAT, HISTORY, LOG, META, PANES, USERS, meta_value, value};
 use crate::transaction::{LogPosition, key_of, runs_of};
 use crate::witness::Witness;
 
@@ -62,7 +62,7 @@ impl<K: StoredKey> Store<K> {
     }
 
     fn read_as_written(folder: &Path) -> Result<Self> {
-        let database = tables::open(folder)?;
+        let database = tables::open(folder, false)?;
         let header = convert(&database, Header::of(&database)?)?;
         if header.keys != K::KIND {
             return Err(Error::conflict(format!(
@@ -133,11 +133,10 @@ fn head_at(database: &Database, generation: u64) -> Result<Option<ChainHead>> {
     if generation == 0 {
         return Ok(Some(ChainHead::default()));
     }
-    let table = database.begin_read()?.open_table(HISTORY)?;
-    let Some(bytes) = table.get(generation)? else {
+    let Some(bytes) = value(database, HISTORY, generation)? else {
         return Ok(None);
     };
-    let entry: HistoryEntry = serde_json::from_slice(bytes.value())?;
+    let entry: HistoryEntry = serde_json::from_slice(&bytes)?;
     Ok(Some(ChainHead { generation, mark: entry.mark }))
 }
 
@@ -176,16 +175,6 @@ struct StateReader<'a> {
 }
 
 impl StateReader<'_> {
-    fn read_pane(&self, key: (i64, i64)) -> Result<Option<Vec<u8>>> {
-        let table = self.database.begin_read()?.open_table(PANES)?;
-        Ok(table.get(key)?.map(|pane| pane.value().to_vec()))
-    }
-
-    fn read_piece(&self, run: &RunOfUsers, piece: u64) -> Result<Option<Vec<u8>>> {
-        let table = self.database.begin_read()?.open_table(USERS)?;
-        Ok(table.get(key_of(run, piece))?.map(|bytes| bytes.value().to_vec()))
-    }
-
     /// Returns the value that was read, and remembers an error.
     fn found<T>(&mut self, read: Result<Option<T>>) -> Option<T> {
         read.unwrap_or_else(|cause| {
@@ -199,13 +188,11 @@ impl StoredParts for StateReader<'_> {
     fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>> {
         let key = (bounds.start, bounds.end);
         self.panes.insert(key);
-        let pane = self.read_pane(key);
-        self.found(pane)
+        self.found(value(self.database, PANES, key))
     }
 
     fn secret(&mut self, mark: &Mark) -> Option<SecretBytes> {
-        let secret = self.secrets.find(mark);
-        self.found(secret)
+        self.found(self.secrets.find(mark))
     }
 
     fn scratch(&mut self) -> Option<SpillFactory> {
@@ -213,7 +200,6 @@ impl StoredParts for StateReader<'_> {
     }
 
     fn piece(&mut self, run: &RunOfUsers, piece: u64) -> Option<Vec<u8>> {
-        let read = self.read_piece(run, piece);
-        self.found(read)
+        self.found(value(self.database, USERS, key_of(run, piece)))
     }
 }

@@ -6,6 +6,7 @@
 //! becomes the next dictionary, so that the texts of a newer version of the program have one of their own.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use redb::{Database, ReadableTable, WriteTransaction};
 use zstd::bulk::{Compressor, Decompressor};
@@ -86,25 +87,24 @@ impl<'a> Unpacker<'a> {
     }
 
     fn dictionary(&mut self, number: u32) -> Result<&mut Decompressor<'static>> {
-        if !self.dictionaries.contains_key(&number) {
-            let made = Decompressor::with_dictionary(&self.read(number)?);
-            let made =
-                made.map_err(|cause| Error::damaged(format_args!("a dictionary of releases: {cause}")))?;
-            self.dictionaries.insert(number, made);
+        match self.dictionaries.entry(number) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(unknown) => {
+                let made = Decompressor::with_dictionary(&read(self.database, number)?);
+                let damaged = |cause| Error::damaged(format_args!("a dictionary of releases: {cause}"));
+                Ok(unknown.insert(made.map_err(damaged)?))
+            }
         }
-        self.dictionaries
-            .get_mut(&number)
-            .ok_or_else(|| Error::damaged("a dictionary of releases is missing"))
     }
+}
 
-    fn read(&self, number: u32) -> Result<Vec<u8>> {
-        if number == 0 {
-            return Ok(Vec::new());
-        }
-        let table = open_existing(self.database, DICTIONARIES)?;
-        let bytes = table.map(|table| table.get(number)).transpose()?.flatten();
-        bytes
-            .map(|bytes| bytes.value().to_vec())
-            .ok_or_else(|| Error::damaged("a dictionary of releases is missing"))
+fn read(database: &Database, number: u32) -> Result<Vec<u8>> {
+    if number == 0 {
+        return Ok(Vec::new());
     }
+    let table = open_existing(database, DICTIONARIES)?;
+    let bytes = table.map(|table| table.get(number)).transpose()?.flatten();
+    bytes
+        .map(|bytes| bytes.value().to_vec())
+        .ok_or_else(|| Error::damaged("a dictionary of releases is missing"))
 }

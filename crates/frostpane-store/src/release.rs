@@ -14,7 +14,7 @@ use crate::history::Action;
 use crate::packed::Unpacker;
 use crate::random;
 use crate::store::Store;
-use crate::tables::{PENDING, RELEASES, open_existing};
+use crate::tables::{PENDING, RELEASES, open_existing, value};
 use crate::transaction::ChangeSet;
 
 /// A release that was charged and stored.
@@ -48,7 +48,7 @@ pub struct DryRun {
 }
 
 #[derive(Serialize, Deserialize)]
-struct ReleaseRow {
+pub(crate) struct ReleaseRow {
     /// The requested window, which the id stands for.
     window: Span,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,18 +66,10 @@ impl ReleaseRow {
     fn empty(window: Span) -> Self {
         Self { window, ordered: None, json: None, forms: Renderings::new(), dropped: false }
     }
-}
 
-pub(crate) struct ReleaseUpdate<'a> {
-    pub id: &'a str,
-    pub row: Vec<u8>,
-    /// It is charged and not yet made.
-    pub is_pending: bool,
-}
-
-impl<'a> ReleaseUpdate<'a> {
-    fn new(id: &'a str, row: &ReleaseRow) -> Result<Self> {
-        Ok(Self { id, row: serde_json::to_vec(row)?, is_pending: row.ordered.is_some() })
+    /// Returns true if it is charged and not yet made.
+    pub fn is_pending(&self) -> bool {
+        self.ordered.is_some()
     }
 }
 
@@ -130,7 +122,7 @@ impl<K: StoredKey> Store<K> {
         let numbers = paid.numbers();
         self.pending_secrets.push(mark);
         let change = ChangeSet {
-            release: Some(ReleaseUpdate::new(id, &row)?),
+            release: Some((id, &row)),
             action: Some(Action::Charged {
                 id: id.to_owned(),
                 window: window.to_string(),
@@ -198,7 +190,7 @@ impl<K: StoredKey> Store<K> {
     }
 
     fn commit_row(&mut self, id: &str, row: &ReleaseRow) -> Result<()> {
-        let change = ChangeSet { release: Some(ReleaseUpdate::new(id, row)?), ..ChangeSet::default() };
+        let change = ChangeSet { release: Some((id, row)), ..ChangeSet::default() };
         self.commit_with(change, |_| Ok(()))
     }
 
@@ -246,11 +238,10 @@ impl<K: StoredKey> Store<K> {
     }
 
     fn row(&self, id: &str) -> Result<Option<ReleaseRow>> {
-        let table = self.database.begin_read()?.open_table(RELEASES)?;
-        let Some(bytes) = table.get(id)? else {
+        let Some(bytes) = value(&self.database, RELEASES, id)? else {
             return Ok(None);
         };
-        let text = Unpacker::new(&self.database).unpack(bytes.value())?;
+        let text = Unpacker::new(&self.database).unpack(&bytes)?;
         Ok(Some(serde_json::from_slice(&text)?))
     }
 
@@ -290,7 +281,7 @@ pub(crate) fn index_pending(transaction: &WriteTransaction) -> Result<()> {
     for entry in releases.iter()? {
         let (id, bytes) = entry?;
         let row: ReleaseRow = serde_json::from_slice(bytes.value())?;
-        if row.ordered.is_some() {
+        if row.is_pending() {
             pending.insert(id.value(), ())?;
         }
     }

@@ -68,9 +68,7 @@ impl Secrets {
     }
 
     pub fn count(&self, commits: u64) -> Result<()> {
-        let count = commits.to_le_bytes();
-        let written = points::writing().and_then(|()| self.file.write_all_at(&count, 0));
-        written.map_err(|cause| Error::file(&self.path, cause))
+        self.write(0, &commits.to_le_bytes())
     }
 
     /// Makes secrets durable.
@@ -108,9 +106,9 @@ impl Secrets {
         if others.is_empty() { Ok(()) } else { self.sync() }
     }
 
-    fn write(&self, place: u64, secret: &[u8; SECRET]) -> Result<()> {
-        let place = place * SECRET as u64;
-        let written = points::writing().and_then(|()| self.file.write_all_at(secret, place));
+    fn write(&self, place: u64, bytes: &[u8]) -> Result<()> {
+        let start = place * SECRET as u64;
+        let written = points::writing().and_then(|()| self.file.write_all_at(bytes, start));
         written.map_err(|cause| Error::file(&self.path, cause))
     }
 

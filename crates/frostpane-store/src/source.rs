@@ -144,7 +144,7 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
 
     /// Pushes all events of a batch. Returns true if all of them are acknowledged.
     pub fn append(&mut self, batch: &Batch<K>) -> Result<bool> {
-        if self.events < self.before.events {
+        if self.is_behind() {
             return batch.events().try_fold(true, |_, event| self.push(event));
         }
         self.batch.append(batch);
@@ -206,10 +206,7 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
 
     /// Makes all events that were pushed durable.
     pub fn acknowledge(&mut self, complete: bool) -> Result<()> {
-        if self.events < self.before.events {
-            return Ok(());
-        }
-        if self.batch.is_empty() && complete == self.before.complete {
+        if self.is_behind() || self.batch.is_empty() && complete == self.before.complete {
             return Ok(());
         }
         self.count();
@@ -234,9 +231,9 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
     /// Acknowledges all events, and declares the source complete if it is. Returns the number of events that
     /// were written, now and before, and the continual releases that they have brought about.
     pub fn finish(mut self, complete: bool) -> Result<(u64, Vec<ContinualRelease<K>>)> {
-        if self.events < self.before.events {
+        if self.is_behind() {
             self.skip_known()?;
-            if self.events < self.before.events {
+            if self.is_behind() {
                 return Err(self.another("has fewer events than were taken of it before"));
             }
         }

@@ -10,11 +10,11 @@ use redb::{Database, ReadableDatabase};
 
 use crate::creation::Creation;
 use crate::error::{Error, Result};
+use crate::files::scratch_in;
 use crate::header::{Header, StoredKey};
 use crate::hex;
 use crate::history::{Action, ChainHead, HistoryEntry, Record};
 use crate::random;
-use crate::scratch::scratch_in;
 use crate::secrets::Secrets;
 use crate::tables::{self, FORMAT, HISTORY, LISTS, LOG, META, PENDING, RELEASES, SOURCES};
 use crate::transaction::LogPosition;
@@ -28,7 +28,8 @@ pub(crate) const DAY: i64 = 86_400_000_000;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Begin {
-    /// Of users: events count from this moment on, in microseconds since 1970; by default from now on.
+    /// If users are protected, events count from this moment on, in microseconds since 1970; by default from
+    /// now on.
     pub from: Option<i64>,
     /// A file outside of the folder that records the end of the history, so that copies are noticed.
     pub witness: Option<PathBuf>,
@@ -100,7 +101,7 @@ impl<K: StoredKey> Store<K> {
             input: begin.input,
         };
         let mut store = Self {
-            database: tables::create(folder, file)?,
+            database: tables::open_file(folder, file, false)?,
             secrets: Secrets::open(&folder.join(SECRETS))?,
             witness,
             folder: folder.to_owned(),

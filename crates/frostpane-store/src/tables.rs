@@ -1,5 +1,6 @@
 //! The tables of the database.
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -47,22 +48,9 @@ pub(crate) const LISTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("
 /// Records of the history, counted from 1.
 pub(crate) const HISTORY: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("history");
 
-pub(crate) fn create(folder: &Path, file: File) -> Result<Database> {
-    open_file(folder, file, false)
-}
-
-/// Opens the database of a folder. Without reliable checksums all pages are checked; otherwise each is
-/// compared with its own checksum when it is read.
-pub(crate) fn open(folder: &Path) -> Result<Database> {
-    open_or_check(folder, false)
-}
-
-/// Opens the database of a folder and checks all of its pages.
-pub(crate) fn open_checked(folder: &Path) -> Result<Database> {
-    open_or_check(folder, true)
-}
-
-fn open_or_check(folder: &Path, check: bool) -> Result<Database> {
+/// Opens the database of a folder. Without reliable checksums, or if it is to be checked, all pages are
+/// checked; otherwise each is compared with its own checksum when it is read.
+pub(crate) fn open(folder: &Path, check: bool) -> Result<Database> {
     let path = folder.join(FILE);
     if !path.exists() {
         return Err(Error::File(format!(
@@ -70,8 +58,9 @@ fn open_or_check(folder: &Path, check: bool) -> Result<Database> {
             folder.display()
         )));
     }
-    match open_as_written(folder, check) {
-        Err(_) if is_doubted(folder) => open_as_written(folder, true),
+    let open = |check| open_file(folder, open_private(&path)?, check);
+    match open(check) {
+        Err(_) if is_doubted(folder) => open(true),
         opened => opened,
     }
 }
@@ -84,11 +73,7 @@ pub(crate) fn is_doubted(folder: &Path) -> bool {
     })
 }
 
-fn open_as_written(folder: &Path, check: bool) -> Result<Database> {
-    open_file(folder, open_private(&folder.join(FILE))?, check)
-}
-
-fn open_file(folder: &Path, file: File, check: bool) -> Result<Database> {
+pub(crate) fn open_file(folder: &Path, file: File, check: bool) -> Result<Database> {
     let path = folder.join(FILE);
     let fail = |cause| Error::file(&path, cause);
     let same = file.try_clone().map_err(fail)?;
@@ -131,8 +116,15 @@ pub(crate) fn open_existing<K: Key + 'static, V: Value + 'static>(
     }
 }
 
+pub(crate) fn value<'a, K: Key + 'static>(
+    database: &Database,
+    table: TableDefinition<'_, K, &[u8]>,
+    key: impl Borrow<K::SelfType<'a>>,
+) -> Result<Option<Vec<u8>>> {
+    let table = database.begin_read()?.open_table(table)?;
+    Ok(table.get(key)?.map(|value| value.value().to_vec()))
+}
+
 pub(crate) fn meta_value(database: &Database, name: &str) -> Result<Vec<u8>> {
-    let table = database.begin_read()?.open_table(META)?;
-    let value = table.get(name)?.map(|value| value.value().to_vec());
-    value.ok_or_else(|| Error::damaged(format_args!("it has no {name}")))
+    value(database, META, name)?.ok_or_else(|| Error::damaged(format_args!("it has no {name}")))
 }

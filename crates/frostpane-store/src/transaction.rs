@@ -17,7 +17,7 @@ use crate::hex;
 use crate::history::{Action, ChainHead, HistoryEntry, NewRecord};
 use crate::packed::pack;
 use crate::random;
-use crate::release::ReleaseUpdate;
+use crate::release::ReleaseRow;
 use crate::source::SourceProgress;
 use crate::store::{STATUS, Store};
 use crate::tables::{self, HISTORY, LISTS, LOG, META, PANES, PENDING, RELEASES, SOURCES, USERS};
@@ -35,7 +35,8 @@ pub(crate) struct ChangeSet<'a> {
     pub entry: Option<Vec<u8>>,
     /// Continual releases as JSON, by number.
     pub lists: &'a [(u64, &'a [u8])],
-    pub release: Option<ReleaseUpdate<'a>>,
+    /// A release with this id.
+    pub release: Option<(&'a str, &'a ReleaseRow)>,
     /// Present if the change shows something, or cannot be undone.
     pub action: Option<Action>,
     /// Secrets that are needed beside those of the stream.
@@ -105,15 +106,15 @@ impl<K: StoredKey> Store<K> {
             let packed = pack(transaction, json)?;
             transaction.open_table(LISTS)?.insert(number, packed.as_slice())?;
         }
-        if let Some(ReleaseUpdate { id, row, is_pending }) = &change.release {
+        if let Some((id, row)) = change.release {
             let mut pending = transaction.open_table(PENDING)?;
-            if *is_pending {
-                pending.insert(*id, ())?;
+            if row.is_pending() {
+                pending.insert(id, ())?;
             } else {
-                pending.remove(*id)?;
+                pending.remove(id)?;
             }
-            let packed = pack(transaction, row)?;
-            transaction.open_table(RELEASES)?.insert(*id, packed.as_slice())?;
+            let packed = pack(transaction, &serde_json::to_vec(row)?)?;
+            transaction.open_table(RELEASES)?.insert(id, packed.as_slice())?;
         }
         if let Some(entry) = &change.entry {
             transaction.open_table(LOG)?.insert(self.log.next, entry.as_slice())?;

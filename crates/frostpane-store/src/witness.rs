@@ -417,8 +417,13 @@ mod tests {
         }
     }
 
-    fn head(record: &[u8], before: &ChainHead) -> ChainHead {
-        before.after(record)
+    /// A folder with a witness of a store that has begun, and the head of its history.
+    fn begun(name: &str) -> (Folder, Witness, ChainHead) {
+        let folder = Folder::new(name);
+        let mut witness = Witness::new(folder.0.join("witness"));
+        let began = ChainHead::default().after(b"began");
+        witness.advance("store", &began, HighWater::default()).unwrap();
+        (folder, witness, began)
     }
 
     /// The witness of a process that could not lock it.
@@ -434,20 +439,17 @@ mod tests {
     /// Both processes pass the check and commit, in any order of their steps; one of them goes on.
     #[test]
     fn of_two_processes_that_compared_at_the_same_time_one_goes_on() {
-        let folder = Folder::new("race");
-        let mut first = Witness::new(folder.0.join("witness"));
-        let began = head(b"began", &ChainHead::default());
-        first.advance("store", &began, HighWater::default()).unwrap();
+        let (_folder, mut first, began) = begun("race");
         let mut second = unlocked(&first);
         first.check().unwrap();
         second.check().unwrap();
-        let (one, two) = (head(b"one", &began), head(b"two", &began));
+        let (one, two) = (began.after(b"one"), began.after(b"two"));
         first.advance("store", &one, HighWater::default()).unwrap();
         let refused = second.advance("store", &two, HighWater::default()).unwrap_err();
         assert!(refused.to_string().contains("nothing was shown"), "{refused}");
         assert!(second.check().is_err() && first.check().is_ok());
         // Nor later, when the other has gone on.
-        let three = head(b"three", &one);
+        let three = one.after(b"three");
         first.advance("store", &three, HighWater::default()).unwrap();
         assert!(second.advance("store", &two, HighWater::default()).is_err());
         first.check().unwrap();
@@ -457,15 +459,12 @@ mod tests {
     /// A copy made between commit and witness has the same noise so far; one of the two goes on from there.
     #[test]
     fn copies_of_one_commit_tell_the_same_and_then_one_goes_on() {
-        let folder = Folder::new("same");
-        let mut first = Witness::new(folder.0.join("witness"));
-        let began = head(b"began", &ChainHead::default());
-        first.advance("store", &began, HighWater::default()).unwrap();
+        let (_folder, mut first, began) = begun("same");
         let mut second = unlocked(&first);
-        let one = head(b"one", &began);
+        let one = began.after(b"one");
         first.advance("store", &one, HighWater::default()).unwrap();
         second.advance("store", &one, HighWater::default()).unwrap();
-        let (two, three) = (head(b"two", &one), head(b"three", &one));
+        let (two, three) = (one.after(b"two"), one.after(b"three"));
         second.advance("store", &two, HighWater::default()).unwrap();
         assert!(first.check().is_err());
         assert!(first.advance("store", &three, HighWater::default()).is_err());

@@ -9,7 +9,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use common::known::hash;
-use common::{ALL, Folder, copy, hour, is_by_count, witnessed};
+use common::{ALL, Folder, copy, hour, is_continual, longest, witnessed};
 use frostpane::Bytes;
 use frostpane_store::{Error, Store, points};
 
@@ -20,33 +20,27 @@ const HOURS: std::ops::Range<i64> = 0..6;
 type Shown = BTreeMap<u64, u64>;
 
 /// Runs until another copy has overtaken this one. Also requires a reason of every refusal.
-fn go_on(state: &Path, json: &str, start: &Barrier) -> Shown {
+fn go_on(state: &Path, start: &Barrier) -> Shown {
     let mut shown = Shown::new();
     let opened = Store::<Bytes>::open(state);
     start.wait();
     let Ok(mut store) = opened else { return shown };
     for number in HOURS {
-        let refused = match hour(&mut store, number, is_by_count(json)) {
-            Ok(lists) => {
-                shown.extend(lists.iter().map(|list| (list.number, hash(&list.json))));
-                None
+        let went_on = hour(&mut store, number).and_then(|lists| {
+            shown.extend(lists.iter().map(|list| (list.number, hash(&list.json))));
+            if !is_continual(&store) {
+                let released = store.release(&number.to_string(), longest(&store))?;
+                shown.insert(number as u64, hash(&released.json));
             }
-            Err(cause) => Some(cause),
-        };
-        let released = match (refused, json.contains("continual")) {
-            (Some(cause), _) => Err(cause),
-            (None, true) => continue,
-            (None, false) => store.release(&number.to_string(), store.header().spec.longest()),
-        };
-        match released {
-            Ok(released) => drop(shown.insert(number as u64, hash(&released.json))),
-            Err(Error::Refused(_)) => {}
+            Ok(())
+        });
+        match went_on {
+            Ok(()) | Err(Error::Refused(_)) => {}
             Err(cause) => {
                 assert!(cause.to_string().contains("goes on"), "{cause}");
-                let window = store.header().spec.longest();
                 assert!(store.is_broken());
                 assert!(store.lists_after(0).is_err() && store.released(&number.to_string()).is_err());
-                assert!(store.release("another", window).is_err());
+                assert!(store.release("another", longest(&store)).is_err());
                 drop(store);
                 assert!(Store::<Bytes>::open(state).is_err(), "nor when it is opened again");
                 break;
@@ -68,7 +62,7 @@ fn of_two_copies_under_one_witness_one_shows_a_window() {
             copy(&state, &other);
             let start = Barrier::new(2);
             let [one, two] = thread::scope(|scope| {
-                let both = [&state, &other].map(|state| scope.spawn(|| go_on(state, json, &start)));
+                let both = [&state, &other].map(|state| scope.spawn(|| go_on(state, &start)));
                 both.map(|process| process.join().unwrap())
             });
             for (number, hash) in &one {

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use common::known::{Known, check, hash, mix, remember};
-use common::{ALL, Folder, begin, hour, is_by_count, witnessed};
+use common::{ALL, Folder, begin, hour, is_continual, longest, witnessed};
 use frostpane::Bytes;
 use frostpane_store::{Store, points};
 
@@ -23,20 +23,18 @@ const ENDS: u64 = 40;
 const POINTS: u64 = 240;
 
 /// Runs for ever, and prints everything that is acknowledged or shown.
-fn child(folder: &Path, json: &str, first: i64, end_after: i64) {
+fn child(folder: &Path, first: i64) {
     // The test harness may have left an unfinished line.
     println!();
-    points::end_after(end_after);
     let mut store = Store::<Bytes>::open(folder).unwrap();
-    let window = store.header().spec.longest();
     for number in first.. {
-        for list in hour(&mut store, number, is_by_count(json)).unwrap() {
+        for list in hour(&mut store, number).unwrap() {
             println!("list {} {}", list.number, hash(&list.json));
         }
         println!("acknowledged {number}");
-        if number % 3 == 0 && !json.contains("continual") {
+        if number % 3 == 0 && !is_continual(&store) {
             let id = format!("release {number}");
-            if let Ok(release) = store.release(&id, window) {
+            if let Ok(release) = store.release(&id, longest(&store)) {
                 println!("release {number} {}", hash(&release.json));
             }
         }
@@ -57,22 +55,29 @@ fn hear(known: &mut Known, said: &str) {
     }
 }
 
+/// A test in another process, which ends after so many points.
+fn in_another(test: &str, state: &Path, told: &str, end_after: i64) -> Command {
+    let mut process = Command::new(env::current_exe().unwrap());
+    process.args([test, "--exact", "--nocapture", "--test-threads=1"]);
+    process.env(CHILD, format!("{}\n{told}\n{end_after}", state.display()));
+    process.stdout(Stdio::piped()).stderr(Stdio::null());
+    process
+}
+
+/// In such a process, the folder and the text that it was told.
+fn told() -> Option<(PathBuf, String)> {
+    let told = env::var(CHILD).ok()?;
+    let [state, text, end_after] = told.split('\n').collect::<Vec<_>>()[..] else { panic!("{told}") };
+    points::end_after(end_after.parse().unwrap());
+    Some((state.into(), text.to_owned()))
+}
+
 /// Starts the process, has it killed, and returns its output.
 fn run(name: &str, state: &Path, known: &Known, round: u64) -> String {
     let from_outside = round.is_multiple_of(3);
     let end_after = if from_outside { -1 } else { (mix(round) % POINTS) as i64 };
-    let mut process = Command::new(env::current_exe().unwrap())
-        .args([
-            "whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice",
-            "--exact",
-            "--nocapture",
-            "--test-threads=1",
-        ])
-        .env(CHILD, format!("{}\n{name}\n{}\n{end_after}", state.display(), known.hours))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let test = "whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice";
+    let mut process = in_another(test, state, &known.hours.to_string(), end_after).spawn().unwrap();
     if from_outside {
         std::thread::sleep(Duration::from_millis(20 + mix(round) % 90));
         process.kill().unwrap();
@@ -87,10 +92,8 @@ fn run(name: &str, state: &Path, known: &Known, round: u64) -> String {
 
 #[test]
 fn whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice() {
-    if let Ok(told) = env::var(CHILD) {
-        let told: Vec<&str> = told.split('\n').collect();
-        let json = ALL.iter().find(|(name, _)| *name == told[1]).unwrap().1;
-        return child(&PathBuf::from(told[0]), json, told[2].parse().unwrap(), told[3].parse().unwrap());
+    if let Some((state, first)) = told() {
+        return child(&state, first.parse().unwrap());
     }
     let long = if env::var_os("FROSTPANE_LONG").is_some() { 10 } else { 1 };
     let (mut ends, mut shown) = (0, 0);
@@ -102,7 +105,7 @@ fn whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice() {
         for round in 0..ENDS * long {
             let said = run(name, &state, &known, round);
             hear(&mut known, &said);
-            check(name, &state, json, &mut known);
+            check(name, &state, &mut known);
             ends += 1;
         }
         assert!(known.hours > 20, "{name}: only {} hours were taken", known.hours);
@@ -114,18 +117,8 @@ fn whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice() {
 
 /// Creates a store in a process that is killed after so many points. Returns true if it finished before.
 fn begin_in_another(state: &Path, witness: &Path, end_after: i64) -> bool {
-    let told = format!("{}\n{}\n{end_after}", state.display(), witness.display());
-    let status = Command::new(env::current_exe().unwrap())
-        .args([
-            "wherever_a_process_ends_that_begins_a_state_the_next_one_begins_it",
-            "--exact",
-            "--test-threads=1",
-        ])
-        .env(CHILD, told)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .unwrap();
+    let test = "wherever_a_process_ends_that_begins_a_state_the_next_one_begins_it";
+    let status = in_another(test, state, witness.to_str().unwrap(), end_after).output().unwrap().status;
     assert_ne!(status.code(), Some(101), "it failed by itself after {end_after} points");
     status.success()
 }
@@ -133,12 +126,8 @@ fn begin_in_another(state: &Path, witness: &Path, end_after: i64) -> bool {
 /// A kill at any point leaves a store, or a folder in which it can be created again with the same witness.
 #[test]
 fn wherever_a_process_ends_that_begins_a_state_the_next_one_begins_it() {
-    if let Ok(told) = env::var(CHILD) {
-        let told: Vec<&str> = told.split('\n').collect();
-        points::end_after(told[2].parse().unwrap());
-        let (state, witness) = (Path::new(told[0]), PathBuf::from(told[1]));
-        drop(begin(state, ALL[3].1, Some(0), Some(witness)).unwrap());
-        return;
+    if let Some((state, witness)) = told() {
+        return drop(begin(&state, ALL[3].1, Some(0), Some(witness.into())).unwrap());
     }
     let (mut again, mut whole) = (0, 0);
     for end_after in (0..).step_by(3) {

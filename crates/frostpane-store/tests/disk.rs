@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use common::known::{Known, check, hash, remember};
-use common::{ALL, Folder, begin, copy, create, hour, is_by_count};
+use common::{ALL, Folder, begin, copy, create, hour, is_continual, longest, run};
 use frostpane::Bytes;
 use frostpane_store::{Error, Result, Store, points};
 
@@ -24,20 +24,17 @@ fn long() -> bool {
 }
 
 fn release(store: &mut Store<Bytes>, number: i64, known: &mut Known) -> Result<()> {
-    let window = store.header().spec.longest();
-    let released = store.release(&format!("release {number}"), window)?;
+    let released = store.release(&format!("release {number}"), longest(store))?;
     remember(&mut known.releases, number as u64, hash(&released.json), "release");
     Ok(())
 }
 
 /// Runs for some hours, each with a release.
-fn go_on(store: &mut Store<Bytes>, json: &str, until: i64, known: &mut Known) -> Result<()> {
+fn go_on(store: &mut Store<Bytes>, until: i64, known: &mut Known) -> Result<()> {
     for number in known.hours..until {
-        for list in hour(store, number, is_by_count(json))? {
-            remember(&mut known.lists, list.number, hash(&list.json), "list");
-        }
+        known.remember_lists(&hour(store, number)?, "list");
         known.hours = number + 1;
-        if json.contains("continual") {
+        if is_continual(store) {
             continue;
         }
         match release(store, number, known) {
@@ -56,9 +53,8 @@ fn says_what_to_do(error: &Error) {
 
 /// A broken store refuses everything, also after space is freed.
 fn is_refused_until_opened_again(store: &mut Store<Bytes>) {
-    let window = store.header().spec.longest();
     for refused in [
-        store.release("another", window).map(drop),
+        store.release("another", longest(store)).map(drop),
         store.tick(i64::MAX - 1).map(drop),
         store.feed("another").map(drop),
     ] {
@@ -68,9 +64,9 @@ fn is_refused_until_opened_again(store: &mut Store<Bytes>) {
 }
 
 /// After space is freed, all that was acknowledged is there, a charge has one noise, and the store goes on.
-fn is_whole(name: &str, state: &Path, json: &str, known: &mut Known) {
+fn is_whole(name: &str, state: &Path, known: &mut Known) {
     for _ in 0..2 {
-        check(name, state, json, known);
+        check(name, state, known);
         let mut store = Store::<Bytes>::open(state).unwrap();
         for id in store.releases().unwrap() {
             let number = id.strip_prefix("release ").unwrap().parse().unwrap();
@@ -79,42 +75,31 @@ fn is_whole(name: &str, state: &Path, json: &str, known: &mut Known) {
     }
     let mut store = Store::<Bytes>::open(state).unwrap();
     let until = known.hours + 2;
-    go_on(&mut store, json, until, known).unwrap_or_else(|cause| panic!("{name}: {cause}"));
+    go_on(&mut store, until, known).unwrap_or_else(|cause| panic!("{name}: {cause}"));
     drop(store);
-    check(name, state, json, known);
+    check(name, state, known);
 }
 
 /// A store after some hours, and what is known about it.
 fn begun(folder: &Folder, json: &str) -> Known {
-    let (state, mut known) = (folder.join("begun"), Known::default());
     fs::create_dir(folder.join("outside")).unwrap();
     let witness = folder.join("outside").join("witness");
-    let mut store = begin(&state, json, Some(0), Some(witness)).unwrap();
-    for number in 0..BEFORE {
-        hour(&mut store, number, is_by_count(json)).unwrap();
-    }
-    known.hours = BEFORE;
-    known.lists = store.lists_after(0).unwrap().iter().map(|list| (list.number, hash(&list.json))).collect();
+    let store = run(begin(&folder.join("begun"), json, Some(0), Some(witness)).unwrap(), 0..BEFORE);
+    let mut known = Known { hours: BEFORE, ..Known::default() };
+    known.remember_lists(&store.lists_after(0).unwrap(), "list");
     known
 }
 
 /// Opens a copy and runs until the disk is full. Returns the number of writes if the disk was large enough.
-fn fill(folder: &Folder, json: &str, known: &mut Known, room: i64) -> Option<i64> {
-    let state = folder.join("state");
+fn fill(folder: &Folder, known: &mut Known, room: i64) -> Option<i64> {
     points::full_after(room);
-    let opened = Store::<Bytes>::open(&state);
-    let ended = match opened {
-        Err(cause) => Err(cause),
-        Ok(mut store) => {
-            let ended = go_on(&mut store, json, BEFORE + 2, known);
-            if ended.is_err() {
-                points::full_after(i64::MAX);
-                is_refused_until_opened_again(&mut store);
-                points::full_after(0);
-            }
-            ended
-        }
-    };
+    let ended = Store::<Bytes>::open(&folder.join("state")).and_then(|mut store| {
+        go_on(&mut store, BEFORE + 2, known).inspect_err(|_| {
+            points::full_after(i64::MAX);
+            is_refused_until_opened_again(&mut store);
+            points::full_after(0);
+        })
+    });
     let left = points::room();
     points::full_after(i64::MAX);
     match ended {
@@ -145,8 +130,8 @@ fn wherever_the_disk_is_full_nothing_acknowledged_is_lost_and_nothing_drawn_twic
             copy(&folder.join("outside begun"), &folder.join("outside"));
             (known.hours, known.lists) = (BEFORE, lists.clone());
             known.releases.clear();
-            let enough = fill(&folder, json, &mut known, room);
-            is_whole(name, &folder.join("state"), json, &mut known);
+            let enough = fill(&folder, &mut known, room);
+            is_whole(name, &folder.join("state"), &mut known);
             if let Some(writes) = enough {
                 println!("{name}: {writes} writes");
                 assert!(writes > 50, "{name}: {writes}");
@@ -162,7 +147,7 @@ fn mount(arguments: &[&str], at: &Path) -> bool {
     status.is_ok_and(|output| output.status.success())
 }
 
-/// Full disks, truncated files and partial writes.
+/// A mounted disk, which is unmounted when it is dropped.
 struct Small<'a>(&'a Path);
 
 impl Drop for Small<'_> {
@@ -188,14 +173,14 @@ fn a_small_disk_that_is_full_says_so_and_goes_on_with_more_room() {
         drop(create(&state, json));
         let mut known = Known::default();
         let mut store = Store::open(&state).unwrap();
-        let ended = go_on(&mut store, json, 5_000, &mut known);
+        let ended = go_on(&mut store, 5_000, &mut known);
         says_what_to_do(&ended.unwrap_err());
         is_refused_until_opened_again(&mut store);
         drop(store);
         println!("{name}: full after {} hours", known.hours);
         assert!(known.hours > 3);
         assert!(mount(&["-o", "remount,size=64m"], &small));
-        is_whole(name, &state, json, &mut known);
+        is_whole(name, &state, &mut known);
         drop(mounted);
     }
 }
@@ -203,35 +188,24 @@ fn a_small_disk_that_is_full_says_so_and_goes_on_with_more_room() {
 /// Accounts, a release and continual releases.
 type Seen = (Vec<u8>, Vec<u8>, Vec<Vec<u8>>);
 
-fn seen(state: &Path) -> Option<Seen> {
-    let mut store =
-        Store::<Bytes>::open(state).inspect_err(|cause| assert!(!cause.to_string().is_empty())).ok()?;
-    let window = store.header().spec.longest();
-    let released = if store.releases().unwrap().is_empty() {
-        Vec::new()
-    } else {
-        store.release("one", window).unwrap().json
-    };
-    let lists = store.lists_after(0).unwrap();
-    let accounts = store.stream().accounts();
-    Some((accounts, released, lists.into_iter().map(|list| list.json).collect()))
+fn seen(state: &Path) -> Result<Seen> {
+    let mut store = Store::<Bytes>::open(state)?;
+    let released =
+        if store.releases()?.is_empty() { Vec::new() } else { store.release("one", longest(&store))?.json };
+    let lists = store.lists_after(0)?;
+    Ok((store.stream().accounts(), released, lists.into_iter().map(|list| list.json).collect()))
 }
 
-/// A store before and after a commit with a release.
+/// Writes a store before and after a commit with a release.
 fn before_and_after(folder: &Folder, json: &str) {
     let (before, after) = (folder.join("before"), folder.join("after"));
-    let mut store = create(&after, json);
-    for number in 0..8 {
-        hour(&mut store, number, is_by_count(json)).unwrap();
-    }
-    drop(store);
+    drop(run(create(&after, json), 0..8));
     copy(&after, &before);
     let mut store = Store::open(&after).unwrap();
-    let window = store.header().spec.longest();
-    if json.contains("continual") {
-        drop(hour(&mut store, 8, is_by_count(json)).unwrap())
+    if is_continual(&store) {
+        drop(run(store, 8..9));
     } else {
-        drop(store.release("one", window).unwrap())
+        store.release("one", longest(&store)).unwrap();
     }
 }
 
@@ -241,25 +215,35 @@ fn lengths(most: usize) -> impl Iterator<Item = usize> {
     (0..=count).map(move |part| most * part / count).chain([1, 31, most - 1])
 }
 
+/// Truncated files, files of which a part is older, and flipped bits.
 #[test]
-fn a_file_that_was_cut_off_or_torn_is_refused_or_read_and_never_believed() {
+fn a_damaged_file_is_refused_or_read_and_never_believed() {
     let _disk = DISK.lock();
     for (name, json) in [ALL[0], ALL[4], ALL[6]] {
         let folder = Folder::in_memory();
         before_and_after(&folder, json);
-        let (state, expected) =
-            (folder.join("state"), ["before", "after"].map(|of| seen(&folder.join(of)).unwrap()));
+        let (state, expected) = (folder.join("state"), seen(&folder.join("after")).unwrap());
         for file in FILES {
             let [old, new] = ["before", "after"].map(|of| fs::read(folder.join(of).join(file)).unwrap());
-            let mut read = 0;
-            for length in lengths(new.len()) {
+            let cut = lengths(new.len()).flat_map(|length| {
                 let torn = [&new[..length], old.get(length..).unwrap_or_default()].concat();
-                for bytes in [&new[..length], &torn] {
-                    copy(&folder.join("after"), &state);
-                    fs::write(state.join(file), bytes).unwrap();
-                    let Some(found) = seen(&state) else { continue };
-                    read += 1;
-                    assert!(found == expected[1], "{name}: {file} of {length} bytes");
+                [(length, new[..length].to_vec()), (length, torn)]
+            });
+            let flipped = (0..new.len()).step_by(new.len().div_ceil(50)).map(|place| {
+                let mut flipped = new.clone();
+                flipped[place] ^= 1 << (place % 8);
+                (place, flipped)
+            });
+            let mut read = 0;
+            for (place, bytes) in cut.chain(flipped) {
+                copy(&folder.join("after"), &state);
+                fs::write(state.join(file), bytes).unwrap();
+                match seen(&state) {
+                    Err(refused) => assert!(!refused.to_string().is_empty()),
+                    Ok(found) => {
+                        read += 1;
+                        assert!(found == expected, "{name}: {file} at {place}");
+                    }
                 }
             }
             assert!(read > 0, "{name}: {file}");

@@ -9,7 +9,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use common::{ALL, Folder, HOUR, create, hour, is_by_count};
+use common::{ALL, Folder, HOUR, create, hour, is_continual, longest, push_events, run};
 use frostpane::Bytes;
 use frostpane_store::Store;
 use serde::{Deserialize, Serialize};
@@ -36,9 +36,8 @@ struct Expected {
 
 impl Expected {
     fn of(store: &mut Store<Bytes>) -> Self {
-        let window = store.header().spec.longest();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        let release = (!store.header().spec.continual).then(|| text(store.release(ID, window).unwrap().json));
+        let release = (!is_continual(store)).then(|| text(store.release(ID, longest(store)).unwrap().json));
         let lists = store.lists_after(0).unwrap().into_iter();
         let stream = store.stream();
         Self {
@@ -62,10 +61,6 @@ fn golden(name: &str) -> PathBuf {
     folder.join(name.replace(' ', "-"))
 }
 
-fn formats() -> impl Iterator<Item = u64> {
-    1..=FORMAT
-}
-
 fn packed(folder: &Path, file: &str) -> PathBuf {
     folder.join(format!("{file}.zst"))
 }
@@ -84,32 +79,18 @@ fn unpack(folder: &Path, file: &str) -> Vec<u8> {
 
 /// A store with events, releases, and a log.
 fn made(folder: &Path, json: &str) -> Store<Bytes> {
-    let mut store = create(folder, json);
-    for number in 0..HOURS {
-        hour(&mut store, number, is_by_count(json)).unwrap();
-    }
+    let mut store = run(create(folder, json), 0..HOURS);
+    let by_count = longest(&store).is_by_count();
     let mut feed = store.feed("the log").unwrap().at(HOURS * HOUR);
-    for number in 0..40 {
-        let (time, key, user) = common::event(HOURS, number);
-        feed.push(if is_by_count(json) {
-            frostpane::Event::of(key.as_slice())
-        } else {
-            frostpane::Event::by(&user, time, key.as_slice())
-        })
-        .unwrap();
-    }
+    push_events(&mut feed, HOURS, 40, by_count).unwrap();
     feed.finish(false).unwrap();
     store
-}
-
-fn is_wanted(path: &Path) -> bool {
-    std::env::var_os("FROSTPANE_WRITE_GOLDEN").is_some() && !path.exists()
 }
 
 /// Writes a missing golden store.
 fn write(name: &str, json: &str) {
     let to = golden(&format!("{FORMAT}-{name}"));
-    if !is_wanted(&to) {
+    if std::env::var_os("FROSTPANE_WRITE_GOLDEN").is_none() || to.exists() {
         return;
     }
     let folder = Folder::new();
@@ -131,29 +112,24 @@ fn copied(from: &Path, state: &Path) -> Store<Bytes> {
     Store::open(state).unwrap_or_else(|cause| panic!("{}: {cause}", from.display()))
 }
 
-fn small(folder: &Path) -> bool {
-    let files = fs::read_dir(folder).unwrap();
-    files.map(|file| file.unwrap().metadata().unwrap().len()).sum::<u64>() < MOST_BYTES
-}
-
 #[test]
 fn what_an_earlier_version_wrote_is_opened_as_it_was_and_goes_on() {
     for (name, json) in ALL.into_iter().chain([("panes", ALL[3].1)]) {
         write(name, json);
-        for format in formats() {
+        for format in 1..=FORMAT {
             let (folder, from) = (Folder::new(), golden(&format!("{format}-{name}")));
-            assert!(small(&from), "{name}");
+            let lengths = fs::read_dir(&from).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
+            assert!(lengths.sum::<u64>() < MOST_BYTES, "{name}");
             let mut store = copied(&from, &folder.join("state"));
             let expected: Expected = serde_json::from_slice(&unpack(&from, "expected")).unwrap();
             assert_eq!(Expected::of(&mut store), expected, "{name}");
-            let more =
-                [HOURS + 1, HOURS + 2].map(|number| hour(&mut store, number, is_by_count(json)).unwrap());
-            assert!(store.stream().counted() > expected.counted || !is_by_count(json), "{name}");
-            if json.contains("continual") {
+            let more = [HOURS + 1, HOURS + 2].map(|number| hour(&mut store, number).unwrap());
+            let by_count = longest(&store).is_by_count();
+            assert!(store.stream().counted() > expected.counted || !by_count, "{name}");
+            if is_continual(&store) {
                 assert!(more.iter().any(|lists| !lists.is_empty()), "{name}")
             } else {
-                let window = store.header().spec.longest();
-                assert!(!store.release("more", window).unwrap().again, "{name}");
+                assert!(!store.release("more", longest(&store)).unwrap().again, "{name}");
                 assert_ne!(store.stream().accounts(), expected.accounts, "{name}");
             }
         }
@@ -172,8 +148,7 @@ fn a_release_that_an_earlier_version_charged_and_did_not_make_is_made() {
     drop(store);
     let mut store = Store::<Bytes>::open(&state).unwrap();
     assert_eq!((made(&store), store.stream().accounts()), (json.clone(), accounts));
-    let window = store.header().spec.longest();
-    let again = store.release("pending", window).unwrap();
+    let again = store.release("pending", longest(&store)).unwrap();
     assert!(again.again && again.json == json);
     let charge = store.stream().charge().amount().epsilon;
     assert_eq!(store.stream().ledger().account(12..13).amount().epsilon, 2 * charge);

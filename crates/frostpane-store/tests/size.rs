@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use common::known::{hash, mix};
-use common::{Folder, copy, create, hour, witnessed};
+use common::{Folder, copy, create, run, witnessed};
 use frostpane::{Bytes, Span};
 use frostpane_store::{Action, CheckReport, Error, Renderings, Store};
 
@@ -26,17 +26,18 @@ fn noise(seed: u64, length: u64) -> String {
     (0..length).map(letter).collect()
 }
 
-/// A store after some hours, with releases whose renderings fill pages of their own.
-fn made(state: &Path) -> Vec<u64> {
-    let mut store = create(state, SPEC);
-    (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+/// Makes releases with these pages.
+fn fill(store: &mut Store<Bytes>, releases: u64, page: impl Fn(u64) -> String) -> Vec<u64> {
     let release = |number: u64| {
-        let released = store.release_in_forms(&format!("release {number}"), window(), |_| {
-            Renderings::from([("page".to_owned(), noise(number, 20_000))])
-        });
-        shown(&released.unwrap())
+        let forms = |_: &_| Renderings::from([("page".to_owned(), page(number))]);
+        shown(&store.release_in_forms(&format!("release {number}"), window(), forms).unwrap())
     };
-    (0..RELEASES).map(release).collect()
+    (0..releases).map(release).collect()
+}
+
+/// A store with releases whose renderings fill pages of their own.
+fn made(state: &Path) -> Vec<u64> {
+    fill(&mut run(create(state, SPEC), 0..3), RELEASES, |number| noise(number, 20_000))
 }
 
 fn shown(released: &frostpane_store::StoredRelease) -> u64 {
@@ -66,25 +67,19 @@ fn what_is_damaged_is_found_where_it_is_read_and_by_a_check() {
         let mut damaged = bytes.clone();
         damaged[start + BLOCK / 2] ^= 4;
         fs::write(state.join(DATABASE), damaged).unwrap();
-        let wrong = match Store::<Bytes>::open(&state) {
-            Err(_) => continue,
-            Ok(mut store) => {
-                opened += 1;
-                let wrong =
-                    read(&mut store).into_iter().zip(&expected).filter_map(|(read, expected)| match read {
-                        Ok(read) => {
-                            assert_eq!(read, *expected, "block {}", start / BLOCK);
-                            None
-                        }
-                        Err(cause) => Some(cause.to_string()),
-                    });
-                let wrong: Vec<String> = wrong.collect();
-                found += u64::from(!wrong.is_empty());
-                wrong
+        let Ok(mut store) = Store::<Bytes>::open(&state) else { continue };
+        opened += 1;
+        let mut wrong = None;
+        for (read, expected) in read(&mut store).into_iter().zip(&expected) {
+            match read {
+                Ok(read) => assert_eq!(read, *expected, "block {}", start / BLOCK),
+                Err(cause) => wrong = wrong.or(Some(cause.to_string())),
             }
-        };
+        }
+        drop(store);
         // The next opening checks all pages. Damage to unused pages has no effect.
-        if let Some(message) = wrong.first() {
+        if let Some(message) = wrong {
+            found += 1;
             assert!(message.contains("damaged"), "{message}");
             match Store::<Bytes>::open(&state) {
                 Err(_) => refused += 1,
@@ -152,13 +147,9 @@ fn an_older_database_beside_newer_checksums_is_not_believed() {
 #[test]
 fn releases_that_are_like_each_other_are_small() {
     let folder = Folder::in_memory();
-    let mut store = create(&folder.join("state"), SPEC);
-    (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    let mut store = run(create(&folder.join("state"), SPEC), 0..3);
     let page = noise(5, 60_000);
-    for number in 0..300 {
-        let forms = |_: &_| Renderings::from([("page".to_owned(), format!("{page}{number}"))]);
-        store.release_in_forms(&format!("release {number}"), window(), forms).unwrap();
-    }
+    fill(&mut store, 300, |number| format!("{page}{number}"));
     let kept = store.released("release 299").unwrap().unwrap();
     assert_eq!(kept.forms["page"], format!("{page}299"));
     drop(store);
@@ -172,12 +163,8 @@ fn releases_that_are_like_each_other_are_small() {
 fn texts_can_be_dropped_and_nothing_else() {
     let folder = Folder::in_memory();
     let state = folder.join("state");
-    let mut store = witnessed(&folder, SPEC);
-    (0..3).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
-    for number in 0..RELEASES {
-        let forms = |_: &_| Renderings::from([("page".to_owned(), noise(number, 200_000))]);
-        store.release_in_forms(&format!("release {number}"), window(), forms).unwrap();
-    }
+    let mut store = run(witnessed(&folder, SPEC), 0..3);
+    fill(&mut store, RELEASES, |number| noise(number, 200_000));
     let (ids, accounts) = (store.releases().unwrap(), store.stream().accounts());
     let database = state.join(DATABASE);
     let before = fs::metadata(&database).unwrap().len();

@@ -3,20 +3,19 @@
 mod common;
 
 use std::fs;
+use std::ops::Range;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use common::{ALL, Folder, HOUR, begin, copy, create, event, fence, hour, is_by_count, spec, witnessed};
+use common::{
+    ALL, Folder, HOUR, begin, copy, create, event, fence, hour, is_continual, longest, run, spec, witnessed,
+};
 use frostpane::{Batch, Bytes, Event, Keys, Span, Spec};
 use frostpane_store::DeliveryOutcome::{Again, Other, OtherTerms, Refused, Taken};
 use frostpane_store::{Action, Begin, Delivery, DeliveryOutcome, Error, Header, Store, Summary, points};
 use redb::ReadableTable;
 
 const SIMPLE: &str = r#"{"window": 5000, "slide": 250, "top": 5, "norm": "l1", "releases": 2}"#;
-
-fn longest(store: &Store<Bytes>) -> Span {
-    store.header().spec.longest()
-}
 
 #[track_caller]
 fn assert_refuses<T>(done: Result<T, Error>, why: &str) {
@@ -28,74 +27,73 @@ fn assert_refuses<T>(done: Result<T, Error>, why: &str) {
 #[test]
 fn what_is_kept_goes_on_where_it_was() {
     for (name, json) in ALL {
-        let (folder, by_count) = (Folder::new(), is_by_count(json));
+        let folder = Folder::new();
         let mut store = create(&folder.join("state"), json);
         let mut lists = Vec::new();
         for number in 0..40 {
-            lists.extend(hour(&mut store, number, by_count).unwrap());
+            lists.extend(hour(&mut store, number).unwrap());
             let (accounts, closed) = (store.stream().accounts(), store.stream().closed());
             drop(store);
             store = Store::open(&folder.join("state")).unwrap();
             assert_eq!((store.stream().accounts(), store.stream().closed()), (accounts, closed), "{name}");
         }
-        let kept: Vec<_> =
-            store.lists_after(0).unwrap().into_iter().map(|list| (list.number, list.json)).collect();
-        let shown: Vec<_> = lists.iter().map(|list| (list.number, list.json.clone())).collect();
-        assert_eq!(kept, shown, "{name}");
-        assert_eq!(lists.is_empty(), !json.contains("continual"), "{name}");
-        if !json.contains("continual") {
+        lists.iter_mut().for_each(|list| list.release = None);
+        assert_eq!(store.lists_after(0).unwrap(), lists, "{name}");
+        assert_eq!(lists.is_empty(), !is_continual(&store), "{name}");
+        if !is_continual(&store) {
             let release = store.release("all", longest(&store)).unwrap();
             assert!(String::from_utf8(release.json).unwrap().contains("\"heavy\":[{"), "{name}");
         }
     }
 }
 
+/// Feeds these numbers as keys. Returns the number of events of the source, now and before.
+fn feed(store: &mut Store<Bytes>, id: &str, numbers: Range<u32>, complete: bool) -> Result<u64, Error> {
+    let mut feed = store.feed(id)?;
+    for number in numbers {
+        feed.push(Event::of(number.to_be_bytes().as_slice()))?;
+    }
+    feed.finish(complete).map(|(events, _)| events)
+}
+
 #[test]
 fn a_source_that_comes_again_changes_nothing_and_one_that_has_grown_goes_on() {
     let folder = Folder::new();
     let mut store = create(&folder.join("state"), SIMPLE);
-    let feed = |store: &mut Store<Bytes>, id: &str, events: std::ops::Range<u32>| {
-        let mut feed = store.feed(id)?;
-        for event in events {
-            feed.push(Event::of(event.to_be_bytes().as_slice()))?;
-        }
-        feed.finish(false).map(|(events, _)| events)
-    };
-    assert_eq!(feed(&mut store, "a", 0..700).unwrap(), 700);
-    let before = store.stream().now();
-    for _ in 0..3 {
-        assert_eq!(feed(&mut store, "a", 0..700).unwrap(), 700);
-        assert_eq!(store.stream().now(), before);
-    }
-    assert_eq!(feed(&mut store, "a", 0..900).unwrap(), 900);
-    assert_eq!(store.stream().now(), before + 200);
     // The same contents under another id count: that is for the operator to resolve.
-    assert_eq!(feed(&mut store, "b", 0..900).unwrap(), 900);
-    assert_eq!(store.stream().now(), before + 1_100);
+    let sources = [("a", 700, 700), ("a", 700, 700), ("a", 700, 700), ("a", 900, 900), ("b", 900, 1_800)];
+    for (id, events, counted) in sources {
+        assert_eq!(feed(&mut store, id, 0..events, false).unwrap(), u64::from(events));
+        assert_eq!(store.stream().counted(), counted);
+    }
     for wrong in [1..901, 0..899, 0..0] {
-        let conflict = feed(&mut store, "a", wrong).unwrap_err();
+        let conflict = feed(&mut store, "a", wrong, false).unwrap_err();
         assert!(matches!(conflict, Error::Conflict(_)), "{conflict}");
         assert!(conflict.to_string().contains("--id"), "{conflict}");
     }
-    assert_eq!(store.stream().now(), before + 1_100);
+    assert_eq!(store.stream().counted(), 1_800);
 }
 
 #[test]
 fn a_source_goes_on_under_its_id_whatever_was_said_of_it() {
     let folder = Folder::new();
     let mut store = create(&folder.join("state"), SIMPLE);
-    let feed = |store: &mut Store<Bytes>, events: u32, complete: bool| {
-        let mut feed = store.feed("batch").unwrap();
-        let was_complete = feed.was_complete();
-        for event in 0..events {
-            feed.push(Event::of(event.to_be_bytes().as_slice())).unwrap();
-        }
-        (feed.finish(complete).unwrap().0, was_complete)
-    };
-    assert_eq!(feed(&mut store, 499, true), (499, false));
-    assert_eq!(feed(&mut store, 499, false), (499, true));
-    assert_eq!(feed(&mut store, 1_000, false), (1_000, true));
+    for (events, complete, was_complete) in [(499, true, false), (499, false, true), (1_000, false, true)] {
+        assert_eq!(store.feed("batch").unwrap().was_complete(), was_complete);
+        assert_eq!(feed(&mut store, "batch", 0..events, complete).unwrap(), u64::from(events));
+    }
     assert_eq!(store.stream().counted(), 1_000, "each of them once");
+}
+
+/// Other events under a known id are noticed after the first few, not at the end.
+#[test]
+fn another_source_under_a_known_id_is_noticed_soon() {
+    let folder = Folder::new();
+    let mut store = create(&folder.join("state"), SIMPLE);
+    feed(&mut store, "pipe", 0..5_000, false).unwrap();
+    let mut feed = store.feed("pipe").unwrap();
+    let taken = (7..5_000_u32).take_while(|key| feed.push(Event::of(key.to_be_bytes().as_slice())).is_ok());
+    assert!(taken.count() < 64);
 }
 
 /// For events and users: a batch with an invalid event is refused as a whole, with any keys; keys that are
@@ -126,9 +124,8 @@ fn only_what_cannot_be_an_event_refuses_a_batch() {
 #[test]
 fn an_id_gives_the_same_bytes_and_is_charged_once() {
     for json in [SIMPLE, ALL[4].1] {
-        let (folder, by_count) = (Folder::new(), is_by_count(json));
-        let mut store = create(&folder.join("state"), json);
-        (0..30).for_each(|number| drop(hour(&mut store, number, by_count).unwrap()));
+        let folder = Folder::new();
+        let mut store = run(create(&folder.join("state"), json), 0..30);
         let window = longest(&store);
         let left = store.budget().unwrap().left;
         let first = store.release("monday", window).unwrap();
@@ -143,7 +140,7 @@ fn an_id_gives_the_same_bytes_and_is_charged_once() {
             assert_eq!(store.budget().unwrap().left, left - 1);
         }
         // Also after other events, with which the window has moved: noise alone may come out the same.
-        (30..37).for_each(|number| drop(hour(&mut store, number, by_count).unwrap()));
+        store = run(store, 30..37);
         assert_eq!(store.release("monday", window).unwrap().json, first.json);
         let shorter = match window {
             Span::Events(events) => Span::Events(events / 2),
@@ -159,8 +156,7 @@ fn an_id_gives_the_same_bytes_and_is_charged_once() {
 fn a_refusal_changes_nothing_and_says_who_when_and_what_is_left() {
     let folder = Folder::new();
     let json = r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 2}"#;
-    let mut store = create(&folder.join("state"), json);
-    (0..40).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    let mut store = run(create(&folder.join("state"), json), 0..40);
     let window = longest(&store);
     assert_eq!(store.dry_run(window).unwrap().left, 1);
     store.release("one", window).unwrap();
@@ -181,7 +177,7 @@ fn a_refusal_changes_nothing_and_says_who_when_and_what_is_left() {
     assert_eq!(more, 2);
     assert_eq!(when, "1970-01-03T15:00:00Z", "the pane that went on leaves last");
     // A day later all of them have left the window.
-    (40..66).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    store = run(store, 40..66);
     assert_eq!(store.budget().unwrap().left, 2);
     assert!(!store.release("three", window).unwrap().again);
 }
@@ -191,8 +187,7 @@ fn a_refusal_changes_nothing_and_says_who_when_and_what_is_left() {
 fn many_small_releases_pass_by_their_rho_and_each_says_so() {
     let folder = Folder::new();
     let json = r#"{"window": 5000, "slide": 250, "top": 5, "epsilon": 0.1, "budget": {"epsilon": 4, "delta": 1e-6}}"#;
-    let mut store = create(&folder.join("state"), json);
-    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
+    let mut store = run(create(&folder.join("state"), json), 0..20);
     let window = longest(&store);
     let left = store.budget().unwrap().left;
     assert!(left > 40, "{left}");
@@ -206,10 +201,8 @@ fn many_small_releases_pass_by_their_rho_and_each_says_so() {
 
 #[test]
 fn a_second_writer_is_refused_and_readers_are_not() {
-    let folder = Folder::new();
-    let path = folder.join("state");
-    let mut store = create(&path, SIMPLE);
-    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
+    let (_folder, path) = Folder::with_state();
+    let mut store = run(create(&path, SIMPLE), 0..20);
     store.release("one", longest(&store)).unwrap();
     let busy = Store::<Bytes>::open(&path).err().unwrap();
     assert!(matches!(busy, Error::Busy(_)), "{busy}");
@@ -227,10 +220,8 @@ fn a_second_writer_is_refused_and_readers_are_not() {
 /// The budget is read from the database or, while another process has that, from a whole status file.
 #[test]
 fn a_status_that_is_old_or_was_edited_is_not_believed() {
-    let folder = Folder::new();
-    let path = folder.join("state");
-    let mut store = create(&path, SIMPLE);
-    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
+    let (_folder, path) = Folder::with_state();
+    let mut store = run(create(&path, SIMPLE), 0..20);
     let status = path.join("status.json");
     let before = fs::read_to_string(&status).unwrap();
     store.release("one", longest(&store)).unwrap();
@@ -252,10 +243,8 @@ fn a_status_that_is_old_or_was_edited_is_not_believed() {
 
 #[test]
 fn only_the_owner_can_read_the_files() {
-    let folder = Folder::new();
-    let path = folder.join("state");
-    let mut store = create(&path, ALL[6].1);
-    (0..5).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    let (_folder, path) = Folder::with_state();
+    let _store = run(create(&path, ALL[6].1), 0..5);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&path), 0o700);
     let files: Vec<_> = fs::read_dir(&path).unwrap().map(|file| file.unwrap().path()).collect();
@@ -267,12 +256,11 @@ fn only_the_owner_can_read_the_files() {
 #[test]
 fn secrets_are_overwritten_when_no_list_can_ask_for_them() {
     for (_, json) in [ALL[5], ALL[6], ALL[7]] {
-        let folder = Folder::new();
-        let path = folder.join("state");
+        let (_folder, path) = Folder::with_state();
         let mut store = create(&path, json);
         let mut seen = Vec::new();
         for number in 0..60 {
-            hour(&mut store, number, is_by_count(json)).unwrap();
+            hour(&mut store, number).unwrap();
             seen.extend(store.stream().secrets().into_iter().copied());
         }
         let now: Vec<[u8; 32]> = store.stream().secrets().into_iter().copied().collect();
@@ -291,29 +279,39 @@ fn secrets_are_overwritten_when_no_list_can_ask_for_them() {
     }
 }
 
+/// The copy may be older than events that the original has taken and released.
 #[test]
 fn a_restored_copy_is_noticed_by_the_witness_and_its_past_is_spent_when_it_is_accepted() {
-    for json in [ALL[3].1, ALL[4].1, ALL[6].1] {
-        let (folder, by_count) = (Folder::new(), is_by_count(json));
-        let path = folder.join("state");
-        let mut store = witnessed(&folder, json);
-        (0..30).for_each(|number| drop(hour(&mut store, number, by_count).unwrap()));
-        drop(store);
+    let (once, now) = (r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 1}"#, hours());
+    for (json, before, after) in [
+        (ALL[3].1, 0..30, 30..30),
+        (ALL[4].1, 0..30, 30..30),
+        (ALL[6].1, 0..30, 30..31),
+        (once, now - 40..now - 30, now - 30..now),
+        (ALL[6].1, now - 40..now - 30, now - 30..now),
+    ] {
+        let (folder, path) = Folder::with_state();
+        drop(run(witnessed(&folder, json), before));
         copy(&path, &folder.join("copy"));
-        let mut store = Store::<Bytes>::open(&path).unwrap();
-        if json.contains("continual") {
-            drop(hour(&mut store, 30, by_count).unwrap())
-        } else {
-            drop(store.release("spent", longest(&store)).unwrap())
+        let mut store = run(Store::<Bytes>::open(&path).unwrap(), after.clone());
+        let lists = store.stream().lists();
+        if !is_continual(&store) {
+            store.release("spent", longest(&store)).unwrap();
         }
         drop(store);
         copy(&folder.join("copy"), &path);
         assert_refuses(Store::<Bytes>::open(&path), "it is a copy, and its budget may have been spent");
         let mut store = Store::<Bytes>::accept_restored(&path, false).unwrap();
-        if !json.contains("continual") {
-            assert!(matches!(store.release("again", longest(&store)), Err(Error::Refused(_))));
-        } else {
+        if is_continual(&store) {
             assert!(store.stream().closed().is_empty() && store.stream().secrets().is_empty());
+        }
+        for number in after {
+            assert!(hour(&mut store, number).unwrap().is_empty(), "shown again");
+        }
+        if is_continual(&store) {
+            assert!(store.stream().lists() >= lists, "numbers go on")
+        } else {
+            assert!(matches!(store.release("again", longest(&store)), Err(Error::Refused(_))));
         }
         drop(store);
         let store = Store::<Bytes>::open(&path).unwrap();
@@ -338,9 +336,8 @@ fn a_witness_that_is_missing_or_of_another_state_is_not_gone_on_without() {
 /// The process ended between commit and witness.
 #[test]
 fn a_history_that_extends_what_the_witness_knows_is_gone_on_with() {
-    let folder = Folder::new();
-    let mut store = witnessed(&folder, SIMPLE);
-    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
+    let (folder, path) = Folder::with_state();
+    let mut store = run(witnessed(&folder, SIMPLE), 0..20);
     let before = fs::read(folder.join("witness")).unwrap();
     store.release("one", longest(&store)).unwrap();
     let after = fs::read(folder.join("witness")).unwrap();
@@ -353,20 +350,20 @@ fn a_history_that_extends_what_the_witness_knows_is_gone_on_with() {
         if !fence_was_moved {
             fs::rename(&moved, folder.join(&fence_of(&before))).unwrap();
         }
-        drop(Store::<Bytes>::open(&folder.join("state")).unwrap());
+        drop(Store::<Bytes>::open(&path).unwrap());
         assert_eq!(fs::read(folder.join("witness")).unwrap(), after);
         assert!(moved.exists());
     }
     // A witness of the last head but one was restored.
-    let mut store = Store::<Bytes>::open(&folder.join("state")).unwrap();
+    let mut store = Store::<Bytes>::open(&path).unwrap();
     store.release("two", longest(&store)).unwrap();
     drop(store);
     fs::rename(fence(&folder), folder.join(&fence_of(&before))).unwrap();
     fs::write(folder.join("witness"), &before).unwrap();
-    drop(Store::<Bytes>::open(&folder.join("state")).unwrap());
+    drop(Store::<Bytes>::open(&path).unwrap());
     // A witness without its fence is refused.
     fs::remove_file(fence(&folder)).unwrap();
-    assert_refuses(Store::<Bytes>::open(&folder.join("state")), "it is a copy");
+    assert_refuses(Store::<Bytes>::open(&path), "it is a copy");
 }
 
 /// The fence of a witness with these contents.
@@ -378,11 +375,8 @@ fn fence_of(witness: &[u8]) -> String {
 /// A witness as versions before fences wrote it.
 #[test]
 fn a_witness_without_a_fence_gets_one() {
-    let folder = Folder::new();
-    let path = folder.join("state");
-    let mut store = witnessed(&folder, SIMPLE);
-    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
-    drop(store);
+    let (folder, path) = Folder::with_state();
+    drop(run(witnessed(&folder, SIMPLE), 0..20));
     copy(&path, &folder.join("copy"));
     fs::remove_file(fence(&folder)).unwrap();
     let text = fs::read_to_string(folder.join("witness")).unwrap();
@@ -401,9 +395,7 @@ fn a_witness_without_a_fence_gets_one() {
 fn a_witness_is_held_as_long_as_a_state_is_open() {
     let folder = Folder::new();
     let (path, other) = (folder.join("state"), folder.join("copy"));
-    let mut store = witnessed(&folder, ALL[3].1);
-    (0..20).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
-    drop(store);
+    drop(run(witnessed(&folder, ALL[3].1), 0..20));
     copy(&path, &other);
     let store = Store::<Bytes>::open(&path).unwrap();
     for refused in [
@@ -425,10 +417,9 @@ fn a_witness_is_held_as_long_as_a_state_is_open() {
 #[test]
 fn a_state_that_needs_no_restoring_is_not_spent() {
     for witness in [true, false] {
-        let folder = Folder::new();
-        let path = folder.join("state");
-        let mut store = if witness { witnessed(&folder, ALL[3].1) } else { create(&path, ALL[3].1) };
-        (0..20).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+        let (folder, path) = Folder::with_state();
+        let store = if witness { witnessed(&folder, ALL[3].1) } else { create(&path, ALL[3].1) };
+        let store = run(store, 0..20);
         let left = store.budget().unwrap().left;
         drop(store);
         let refused = Store::<Bytes>::accept_restored(&path, false).err().unwrap().to_string();
@@ -446,11 +437,8 @@ fn a_state_that_needs_no_restoring_is_not_spent() {
 /// If the clock is set back, the end of the spent past is unknown.
 #[test]
 fn a_clock_behind_the_history_restores_nothing() {
-    let folder = Folder::new();
-    let path = folder.join("state");
-    let mut store = witnessed(&folder, ALL[3].1);
-    (0..20).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
-    drop(store);
+    let (folder, path) = Folder::with_state();
+    drop(run(witnessed(&folder, ALL[3].1), 0..20));
     copy(&path, &folder.join("copy"));
     // A record of tomorrow, and a witness a week ahead.
     let database = redb::Database::open(path.join("frostpane.redb")).unwrap();
@@ -527,21 +515,19 @@ fn a_beginning_that_was_interrupted_can_be_begun_again() {
 fn what_was_refused_is_in_no_history() {
     for json in [ALL[3].1, ALL[6].1] {
         let folder = Folder::new();
-        let mut store = create(&folder.join("state"), json);
-        (0..5).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+        let mut store = run(create(&folder.join("state"), json), 0..5);
         let head = store.head().clone();
         assert!(store.forget(900 * HOUR..901 * HOUR).is_err());
-        assert!(!json.contains("continual") || store.forget(0..HOUR).is_err());
+        assert!(!is_continual(&store) || store.forget(0..HOUR).is_err());
         assert_eq!(*store.head(), head);
         assert!(!store.is_broken());
     }
 }
 
-/// Of a forgotten pane only its spending remains; its bytes are deleted.
+/// The spending of a forgotten pane remains; its bytes are deleted.
 #[test]
 fn a_pane_that_is_forgotten_is_in_no_list() {
-    let folder = Folder::new();
-    let path = folder.join("state");
+    let (_folder, path) = Folder::with_state();
     let mut store =
         create(&path, r#"{"window": "24h", "slide": "1h", "all": true, "releases": 3, "epsilon": 1000}"#);
     let mut feed = store.feed("secret").unwrap().at(HOUR);
@@ -549,7 +535,7 @@ fn a_pane_that_is_forgotten_is_in_no_list() {
         feed.push(Event::at(5, b"of one person".as_slice())).unwrap();
     }
     feed.finish(true).unwrap();
-    (1..20).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
+    store = run(store, 1..20);
     let shows = |store: &mut Store<Bytes>, id: &str| {
         let list = store.release(id, longest(store)).unwrap().json;
         String::from_utf8(list).unwrap().contains("of one person")
@@ -563,40 +549,6 @@ fn a_pane_that_is_forgotten_is_in_no_list() {
     drop(store);
     let store = Store::<Bytes>::open(&path).unwrap();
     assert!(store.stream().closed().iter().all(|pane| pane.start >= HOUR));
-}
-
-/// The copy is older than the events that the original has released.
-#[test]
-fn what_came_after_a_copy_was_made_is_spent_too() {
-    for json in [r#"{"window": "24h", "slide": "1h", "top": 5, "releases": 1}"#, ALL[6].1] {
-        let folder = Folder::new();
-        let path = folder.join("state");
-        let now = hours();
-        let mut store = witnessed(&folder, json);
-        (now - 40..now - 30).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
-        drop(store);
-        copy(&path, &folder.join("copy"));
-        let mut store = Store::<Bytes>::open(&path).unwrap();
-        (now - 30..now).for_each(|number| drop(hour(&mut store, number, false).unwrap()));
-        let lists = store.stream().lists();
-        if !json.contains("continual") {
-            store.release("spent", longest(&store)).unwrap();
-        }
-        drop(store);
-        copy(&folder.join("copy"), &path);
-        let mut store = Store::<Bytes>::accept_restored(&path, false).unwrap();
-        for number in now - 30..now {
-            assert!(hour(&mut store, number, false).unwrap().is_empty(), "shown again");
-        }
-        if json.contains("continual") {
-            assert!(store.stream().lists() >= lists, "numbers go on")
-        } else {
-            assert!(matches!(store.release("again", longest(&store)), Err(Error::Refused(_))))
-        }
-    }
-    let folder = Folder::new();
-    drop(create(&folder.join("state"), SIMPLE));
-    assert_refuses(Store::<Bytes>::accept_restored(&folder.join("state"), true), "begin a new state");
 }
 
 fn hours() -> i64 {
@@ -616,68 +568,17 @@ fn time_does_not_go_to_the_future_and_a_witness_is_not_in_the_folder() {
     assert!(!folder.join("other").exists(), "nothing was begun");
 }
 
-/// Other events under a known id are noticed after the first few, not at the end.
-#[test]
-fn another_source_under_a_known_id_is_noticed_soon() {
-    let folder = Folder::new();
-    let mut store = create(&folder.join("state"), SIMPLE);
-    let mut feed = store.feed("pipe").unwrap();
-    for event in 0..5_000_u32 {
-        feed.push(Event::of(event.to_be_bytes().as_slice())).unwrap();
-    }
-    feed.finish(false).unwrap();
-    let mut feed = store.feed("pipe").unwrap();
-    let taken =
-        (7..5_000_u32).take_while(|event| feed.push(Event::of(event.to_be_bytes().as_slice())).is_ok());
-    assert!(taken.count() < 64);
-}
-
-/// Truncated, flipped or foreign files are an error or the original contents, never a panic.
-#[test]
-fn a_damaged_file_is_refused_or_read_and_never_believed() {
-    let folder = Folder::new();
-    let path = folder.join("state");
-    let mut store = create(&path, SIMPLE);
-    (0..20).for_each(|number| drop(hour(&mut store, number, true).unwrap()));
-    let expected = store.release("one", longest(&store)).unwrap().json;
-    let accounts = store.stream().accounts();
-    drop(store);
-    let file = path.join("frostpane.redb");
-    let whole = fs::read(&file).unwrap();
-    let open = |bytes: &[u8]| {
-        fs::write(&file, bytes).unwrap();
-        std::panic::catch_unwind(|| {
-            let mut store = Store::<Bytes>::open(&path)?;
-            let release = store.release("one", longest(&store))?;
-            Ok::<_, Error>((release, store.stream().accounts()))
-        })
-    };
-    for length in [0, 1, 4_096, whole.len() / 2, whole.len() - 1] {
-        if let Ok(Ok((release, _))) = open(&whole[..length]) {
-            assert_eq!(release.json, expected, "cut to {length}");
-        }
-    }
-    for place in (0..whole.len()).step_by(whole.len() / 150) {
-        let mut flipped = whole.clone();
-        flipped[place] ^= 1 << (place % 8);
-        if let Ok(Ok((release, found))) = open(&flipped) {
-            assert!(!release.again || release.json == expected, "flipped at {place}");
-            assert_eq!(found, accounts, "flipped at {place}");
-        }
-    }
-    assert!(open(&whole).unwrap().is_ok());
-}
-
 #[test]
 fn what_is_no_state_is_refused_with_advice() {
-    let folder = Folder::new();
+    let (folder, path) = Folder::with_state();
     assert_refuses(Store::<Bytes>::open(&folder.join("nothing")), "frostpane init");
     fs::create_dir(folder.join("full")).unwrap();
     fs::write(folder.join("full").join("file"), b"mine").unwrap();
     let full = Store::<Bytes>::create(&folder.join("full"), Spec::default(), Keys::open(), Begin::default());
     assert_refuses(full, "is not empty");
-    drop(create(&folder.join("state"), SIMPLE));
-    assert_refuses(Store::<u64>::open(&folder.join("state")), "the keys of this state are bytes");
+    drop(create(&path, SIMPLE));
+    assert_refuses(Store::<u64>::open(&path), "the keys of this state are bytes");
+    assert_refuses(Store::<Bytes>::accept_restored(&path, true), "begin a new state");
 }
 
 /// Events of users come in any order: only ticks decide which are late.
@@ -705,42 +606,48 @@ fn only_ticks_end_an_epoch_of_people() {
     assert_eq!(store.stream().tally().late, 2);
 }
 
+/// The last thousand events.
+const LAST_THOUSAND: &str = r#"{ "window": 1000, "slide": 100, "top": 3 }"#;
+
 fn delivery<'a>(id: &'a str, digest: u8, batch: &'a Batch<Bytes>) -> Delivery<'a, Bytes> {
     Delivery { id: Some(id), digest: [digest; 32], terms: "jsonl", receipt: "", batch, timed: true }
 }
 
-/// Delivers one event under an id and with a hash.
-fn deliver(store: &mut Store<Bytes>, id: &str, digest: u8, time: Option<i64>) -> DeliveryOutcome {
+/// Delivers events with these times under an id and with a hash, twice at one moment.
+fn deliver(
+    store: &mut Store<Bytes>,
+    id: &str,
+    digest: u8,
+    times: &[Option<i64>],
+    present: i64,
+) -> DeliveryOutcome {
     let mut batch = Batch::new();
-    batch.push(Event { time, key: Some(b"snow".as_slice()), user: None });
+    times.iter().for_each(|&time| batch.push(Event { time, key: Some(b"snow".as_slice()), user: None }));
     let delivery = delivery(id, digest, &batch);
-    let (outcomes, _) = store.take_deliveries(&[delivery.clone(), delivery], i64::MAX).unwrap();
+    let (outcomes, _) = store.take_deliveries(&[delivery.clone(), delivery], present).unwrap();
     assert_ne!(outcomes[1], Taken, "twice in one transaction it counts once");
     outcomes[0].clone()
 }
 
 #[test]
 fn a_delivery_counts_once_under_its_id_also_in_another_process() {
-    let folder = Folder::new();
-    let state = folder.join("state");
-    let mut store = begin(&state, r#"{ "window": 1000, "slide": 100, "top": 3 }"#, None, None).unwrap();
-    assert_eq!(deliver(&mut store, "a", 1, None), Taken);
-    assert_eq!(deliver(&mut store, "a", 1, None), Again);
-    drop(store);
-    let mut store = Store::<Bytes>::open(&state).unwrap();
-    assert_eq!(deliver(&mut store, "a", 1, None), Again);
-    assert_eq!(deliver(&mut store, "a", 2, None), Other);
-    assert_eq!(deliver(&mut store, "b", 2, None), Taken);
-    assert!(matches!(deliver(&mut store, "c", 1, Some(5)), Refused(_)));
-    assert_eq!(deliver(&mut store, "c", 1, None), Taken, "what was refused is not known");
+    let (_folder, state) = Folder::with_state();
+    let mut store = create(&state, LAST_THOUSAND);
+    for (id, digest, outcome) in [("a", 1, Taken), ("a", 1, Again), ("a", 2, Other), ("b", 2, Taken)] {
+        assert_eq!(deliver(&mut store, id, digest, &[None], i64::MAX), outcome);
+        drop(store);
+        store = Store::open(&state).unwrap();
+        assert!(matches!(deliver(&mut store, "c", 1, &[Some(5)], i64::MAX), Refused(_)));
+    }
+    let unknown = deliver(&mut store, "c", 1, &[None], i64::MAX);
+    assert_eq!(unknown, Taken, "what was refused is not known");
     assert_eq!(store.stream().counted(), 3);
 }
 
 #[test]
 fn a_delivery_that_comes_again_has_its_receipt_and_another_reading_of_it_is_told_apart() {
-    let folder = Folder::new();
-    let state = folder.join("state");
-    let mut store = begin(&state, r#"{ "window": 1000, "slide": 100, "top": 3 }"#, None, None).unwrap();
+    let (_folder, state) = Folder::with_state();
+    let mut store = create(&state, LAST_THOUSAND);
     let mut batch = Batch::new();
     batch.push(Event::of(b"snow".as_slice()));
     let delivery = Delivery { terms: "csv", receipt: "one event", ..delivery("a", 1, &batch) };
@@ -766,75 +673,60 @@ fn a_delivery_that_comes_again_has_its_receipt_and_another_reading_of_it_is_told
 fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
     let folder = Folder::new();
     let json = r#"{ "window": "10h", "slide": "1h", "top": 3, "lateness": "1h" }"#;
-    let mut store = begin(&folder.join("state"), json, None, None).unwrap();
-    assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Taken);
+    let mut store = create(&folder.join("state"), json);
+    let at =
+        |store: &mut Store<Bytes>, id: &str, hour: i64| deliver(store, id, 1, &[Some(hour * HOUR)], i64::MAX);
+    assert_eq!(at(&mut store, "early", 1), Taken);
     for hour in 2..=21 {
-        deliver(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR));
-        assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Again, "hour {hour}");
+        at(&mut store, &format!("at {hour}"), hour);
+        assert_eq!(at(&mut store, "early", 1), Again, "hour {hour}");
     }
     let dropped = store.stream().tally().late;
     for hour in 40..42 {
-        deliver(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR));
+        at(&mut store, &format!("at {hour}"), hour);
     }
     // Its id is forgotten, and it is late.
     assert_eq!(store.receipt("early").unwrap(), None, "nor its receipt kept");
-    assert_eq!(deliver(&mut store, "early", 1, Some(HOUR)), Taken);
+    assert_eq!(at(&mut store, "early", 1), Taken);
     assert_eq!(store.stream().tally().late, dropped + 1);
-}
-
-/// Delivers one event, or none, that arrives at a moment.
-fn deliver_at(
-    store: &mut Store<Bytes>,
-    id: &str,
-    digest: u8,
-    time: Option<i64>,
-    present: i64,
-) -> DeliveryOutcome {
-    let mut batch = Batch::new();
-    if let Some(time) = time {
-        batch.push(Event::at(time, b"snow".as_slice()));
-    }
-    let (outcomes, _) = store.take_deliveries(&[delivery(id, digest, &batch)], present).unwrap();
-    outcomes[0].clone()
 }
 
 #[test]
 fn ids_are_forgotten_also_of_what_holds_nothing_or_lies_far_ahead() {
     let folder = Folder::new();
-    let json = r#"{ "window": "10h", "slide": "1h", "top": 3 }"#;
-    let mut store = begin(&folder.join("state"), json, None, None).unwrap();
+    let mut store = create(&folder.join("state"), r#"{ "window": "10h", "slide": "1h", "top": 3 }"#);
     let year_3000 = 32_503_680_000_000_000;
-    let both = [("nothing", None), ("far", Some(year_3000))];
-    for (id, time) in both {
-        assert_eq!(deliver_at(&mut store, id, 1, time, HOUR), Taken);
-        assert_eq!(deliver_at(&mut store, id, 2, time, 2 * HOUR), Other);
+    let both: [(&str, &[Option<i64>]); 2] = [("nothing", &[]), ("far", &[Some(year_3000)])];
+    for (id, times) in both {
+        assert_eq!(deliver(&mut store, id, 1, times, HOUR), Taken);
+        assert_eq!(deliver(&mut store, id, 2, times, 2 * HOUR), Other);
     }
     for hour in 2..=45 {
-        deliver_at(&mut store, &format!("at {hour}"), 1, Some(hour * HOUR), hour * HOUR);
+        deliver(&mut store, &format!("at {hour}"), 1, &[Some(hour * HOUR)], hour * HOUR);
     }
-    for (id, time) in both {
-        assert_eq!(deliver_at(&mut store, id, 2, time, 45 * HOUR), Taken, "{id}");
+    for (id, times) in both {
+        assert_eq!(deliver(&mut store, id, 2, times, 45 * HOUR), Taken, "{id}");
     }
 }
 
-/// An event ahead of the clock is ingested as of the present: when it comes again, it may be later.
+/// An event ahead of the clock is ingested as of the present: when it comes again, it may be later. Its id is
+/// forgotten at last.
 #[test]
 fn an_id_outlives_events_that_were_ahead_of_the_clock() {
-    const SECOND: i64 = 1_000_000;
     let folder = Folder::new();
-    let json = r#"{ "window": "2s", "slide": "1s", "top": 3 }"#;
-    let mut store = begin(&folder.join("state"), json, None, None).unwrap();
-    let mut deliver = |id: &str, digest: u8, seconds: i64| {
-        let moment = seconds * SECOND;
-        deliver_at(&mut store, id, digest, Some(moment), moment)
-    };
-    assert_eq!(deliver("ahead", 1, 100), Taken);
-    assert_eq!(deliver("other", 1, 104), Taken);
-    // Its own time is five seconds later.
-    assert_eq!(deliver("other", 2, 105), Other);
-    assert_eq!(deliver("ahead", 1, 105), Again);
-    assert_eq!(deliver("later", 1, 4_000), Taken);
-    assert_eq!(deliver("ahead", 1, 4_000), Taken, "it is forgotten at last");
+    let mut store = create(&folder.join("state"), r#"{ "window": "2s", "slide": "1s", "top": 3 }"#);
+    for (id, digest, seconds, outcome) in [
+        ("ahead", 1, 100, Taken),
+        ("other", 1, 104, Taken),
+        // Its own time is five seconds later.
+        ("other", 2, 105, Other),
+        ("ahead", 1, 105, Again),
+        ("later", 1, 4_000, Taken),
+        ("ahead", 1, 4_000, Taken),
+    ] {
+        let moment = seconds * 1_000_000;
+        assert_eq!(deliver(&mut store, id, digest, &[Some(moment)], moment), outcome, "{id} at {seconds}");
+    }
 }
 
 /// Epochs of six hours in little memory: single releases, and continual ones at every epoch or third of one.
@@ -844,7 +736,7 @@ const IN_LITTLE_MEMORY: [&str; 3] = [
     r#"{"window": "24h", "slide": "2h", "top": 9, "unit": {"user": {"epoch": "6h"}}, "memory": "8MB", "continual": true, "epsilon": 10000}"#,
 ];
 
-/// So many users, each with an event of this hour.
+/// Pushes users, each with an event of this hour.
 fn push_users(
     store: &mut Store<Bytes>,
     id: &str,
@@ -866,8 +758,7 @@ fn push_users(
 #[test]
 fn people_who_do_not_fit_into_the_memory_go_to_disk() {
     for json in IN_LITTLE_MEMORY {
-        let folder = Folder::new();
-        let path = folder.join("state");
+        let (_folder, path) = Folder::with_state();
         let first = (hours() - 48) / 6 * 6;
         let mut store = begin(&path, json, Some(first * HOUR), None).unwrap();
         push_users(&mut store, "morning", first + 1, 0..150_000).unwrap();
@@ -881,7 +772,7 @@ fn people_who_do_not_fit_into_the_memory_go_to_disk() {
         let mut store = Store::<Bytes>::open(&path).unwrap();
         push_users(&mut store, "evening", first + 5, 150_000..300_000).unwrap();
         store.tick((first + 6) * HOUR).unwrap();
-        let shown = if json.contains("continual") {
+        let shown = if is_continual(&store) {
             store.lists_after(0).unwrap().pop().unwrap().json
         } else {
             store.release("day", longest(&store)).unwrap().json
@@ -899,9 +790,8 @@ fn people_who_do_not_fit_into_the_memory_go_to_disk() {
 /// An unreadable disk says nothing about its contents: restoring a copy would spend the past for nothing.
 #[test]
 fn a_read_that_fails_is_not_said_to_be_damage() {
-    let folder = Folder::new();
-    let state = folder.join("state");
-    let mut store = begin(&state, r#"{ "window": 1000, "slide": 100, "top": 3 }"#, None, None).unwrap();
+    let (_folder, state) = Folder::with_state();
+    let mut store = create(&state, LAST_THOUSAND);
     for number in 0..50 {
         let mut batch = Batch::new();
         (0..40).for_each(|_| batch.push(Event::of(b"snow".as_slice())));
@@ -923,16 +813,16 @@ fn a_read_that_fails_is_not_said_to_be_damage() {
     assert_eq!(store.stream().counted(), 2_000);
 }
 
-/// Where memory ran out depends on all users: nothing of the epoch is released, nor after reopening.
+/// The event at which memory ran out depends on all users: nothing of the epoch is released, nor after
+/// reopening.
 #[test]
 fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
     for json in IN_LITTLE_MEMORY {
-        let folder = Folder::new();
-        let path = folder.join("state");
+        let (_folder, path) = Folder::with_state();
         // At the begin of an epoch, so that none ends before.
         let first = (hours() - 48) / 6 * 6;
         let mut store = begin(&path, json, Some(first * HOUR), None).unwrap();
-        hour(&mut store, first, false).unwrap();
+        hour(&mut store, first).unwrap();
         // A folder that is not empty blocks the temporary file.
         let in_the_way = path.join("scratch");
         std::fs::create_dir_all(in_the_way.join("folder")).unwrap();
@@ -942,7 +832,7 @@ fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
         drop(store);
         let mut store = Store::<Bytes>::open(&path).unwrap();
         for refused in [
-            hour(&mut store, first + 1, false).err(),
+            hour(&mut store, first + 1).err(),
             store.tick((first + 24) * HOUR).err(),
             store.feed("others").err(),
             store.release("after", longest(&store)).err(),
@@ -953,7 +843,7 @@ fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
         drop(store);
         let mut store = Store::<Bytes>::accept_restored(&path, false).unwrap();
         store.feed("others").unwrap().finish(true).unwrap();
-        if !json.contains("continual") {
+        if !is_continual(&store) {
             let spent = store.release("after", longest(&store));
             assert!(matches!(spent, Err(Error::Refused(_))));
         }

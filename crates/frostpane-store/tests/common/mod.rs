@@ -5,11 +5,12 @@
 pub mod decoders;
 pub mod known;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use frostpane::{Bytes, Event, Keys, Spec};
-use frostpane_store::{Begin, ContinualRelease, Result, Store};
+use frostpane::{Bytes, Event, Keys, Span, Spec};
+use frostpane_store::{Begin, ContinualRelease, Result, SourceWriter, Store};
 
 pub const HOUR: i64 = 3_600_000_000;
 
@@ -19,6 +20,13 @@ pub struct Folder(PathBuf);
 impl Folder {
     pub fn new() -> Self {
         Self::within(&std::env::temp_dir())
+    }
+
+    /// A new folder, and the path of a state within it.
+    pub fn with_state() -> (Self, PathBuf) {
+        let folder = Self::new();
+        let state = folder.join("state");
+        (folder, state)
     }
 
     /// In memory if possible, for tests that write much and do not depend on syncs.
@@ -95,8 +103,12 @@ pub const ALL: [(&str, &str); 8] = [
     ),
 ];
 
-pub fn is_by_count(spec: &str) -> bool {
-    !spec.contains("24h")
+pub fn longest(store: &Store<Bytes>) -> Span {
+    store.header().spec.longest()
+}
+
+pub fn is_continual(store: &Store<Bytes>) -> bool {
+    store.header().spec.continual
 }
 
 pub fn create(folder: &Path, json: &str) -> Store<Bytes> {
@@ -125,16 +137,28 @@ pub fn event(hour: i64, number: u64) -> (i64, [u8; 2], [u8; 1]) {
     (time, (key as u16).to_be_bytes(), [(random / 999 % 40) as u8])
 }
 
-/// Ingests an hour of events, and ends it.
-pub fn hour(store: &mut Store<Bytes>, hour: i64, by_count: bool) -> Result<Vec<ContinualRelease<Bytes>>> {
-    let mut feed = store.feed(&format!("hour {hour}"))?.at((hour + 1) * HOUR);
-    for number in 0..400 {
+pub fn push_events(feed: &mut SourceWriter<'_, Bytes>, hour: i64, events: u64, by_count: bool) -> Result<()> {
+    for number in 0..events {
         let (time, key, user) = event(hour, number);
         feed.push(if by_count { Event::of(key.as_slice()) } else { Event::by(&user, time, key.as_slice()) })?;
     }
+    Ok(())
+}
+
+/// Ingests an hour of events, and ends it.
+pub fn hour(store: &mut Store<Bytes>, hour: i64) -> Result<Vec<ContinualRelease<Bytes>>> {
+    let by_count = longest(store).is_by_count();
+    let mut feed = store.feed(&format!("hour {hour}"))?.at((hour + 1) * HOUR);
+    push_events(&mut feed, hour, 400, by_count)?;
     let (_, mut lists) = feed.finish(true)?;
     if !by_count {
         lists.extend(store.tick((hour + 1) * HOUR)?);
     }
     Ok(lists)
+}
+
+/// A store that has ingested hours of events.
+pub fn run(mut store: Store<Bytes>, hours: Range<i64>) -> Store<Bytes> {
+    hours.for_each(|number| drop(hour(&mut store, number).unwrap()));
+    store
 }
