@@ -4,7 +4,6 @@ pub(crate) mod alternatives;
 pub(crate) mod by_sketch;
 pub(crate) mod charged_window;
 pub(crate) mod continual;
-mod counts;
 pub(crate) mod guarantee;
 pub(crate) mod noise_bounds;
 pub(crate) mod noise_tree;
@@ -17,15 +16,13 @@ mod slack;
 #[cfg(test)]
 pub(crate) mod test_oracle;
 pub(crate) mod total;
-#[cfg(feature = "internals")]
-mod unnoised;
 mod window_counts;
 
 pub use continual::ContinualInfo;
 pub use guarantee::Promises;
 pub use note::{Note, Shortfall};
+#[cfg(feature = "internals")]
+pub use one_shot::Unnoised;
 pub use published::{Coverage, Estimator, Heavy, Release, RequestedWindow};
 pub(crate) use request::Request;
-#[cfg(feature = "internals")]
-pub use unnoised::Unnoised;
 pub(crate) use window_counts::keys_at_a_time;
