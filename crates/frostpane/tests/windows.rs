@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::common::{NO_NOISE, SECOND, listed, without_key};
+use crate::common::{NO_NOISE, SECOND, count, listed, without_key};
 use frostpane::testing::{Entropy, InsecureSeededEntropy, LONGEST_KEY};
 use frostpane::{Bytes, Edge, ErrorKind, HeavyHitters, Keys, Norm, Policy, Window};
 
@@ -16,12 +16,6 @@ fn exact(window: Window) -> HeavyHitters<u64> {
         .releases(u32::MAX)
         .build()
         .unwrap()
-}
-
-fn counts(keys: impl Iterator<Item = u64>) -> BTreeMap<u64, u64> {
-    let mut counts = BTreeMap::new();
-    keys.for_each(|key| *counts.entry(key).or_insert(0) += 1);
-    counts
 }
 
 #[test]
@@ -44,7 +38,7 @@ fn by_count_a_release_covers_what_it_says_at_every_moment() {
             assert!(to - from <= length, "covers {} of {length}", to - from);
             assert!(from == 0 || to - from + slide > length, "covers only {} of {length}", to - from);
             assert_eq!(release.window.events, to - from);
-            assert_eq!(listed(&release), counts(events[from as usize..].iter().copied()));
+            assert_eq!(listed(&release), BTreeMap::from_iter(count(events[from as usize..].iter().copied())));
         }
     }
 }
@@ -59,7 +53,7 @@ fn a_shorter_window_may_be_asked_for() {
         let covered = length / 10 * 10;
         assert_eq!(release.window.events, covered);
         let tail = events[250 - covered as usize..].iter().copied().filter(|key| *key < 8);
-        assert_eq!(listed(&release), counts(tail));
+        assert_eq!(listed(&release), BTreeMap::from_iter(count(tail)));
     }
     for length in [0, 9, 101] {
         let error = hitters.release_over(length).unwrap_err();
@@ -103,7 +97,7 @@ fn by_the_clock_a_release_covers_what_it_says_late_events_included() {
             let covered: Vec<u64> =
                 kept.iter().filter(|(time, _)| *time >= from).map(|(_, key)| *key).collect();
             assert_eq!(release.window.events, covered.len() as u64);
-            assert_eq!(listed(&release), counts(covered.into_iter()));
+            assert_eq!(listed(&release), BTreeMap::from_iter(count(covered)));
         }
         assert!(lateness == 50 || hitters.tally().late > 0, "nothing was late");
     }
