@@ -160,11 +160,9 @@ impl Failures {
     }
 }
 
-/// The releases of one pass that made the promises, for the window covered and the one asked for, and the failures
-/// of each kind.
+/// Failures of each kind in the releases of one pass, for the window covered and the one asked for.
 #[derive(Default)]
 struct StatementTally {
-    claimed: [u64; 2],
     broken: [Failures; 2],
     /// Of windows with more L2 than the promises were predicted for.
     unclaimed: [Failures; 2],
@@ -174,7 +172,6 @@ struct StatementTally {
 impl StatementTally {
     fn add(&mut self, other: &Self) {
         for of in [COVERED, ASKED] {
-            self.claimed[of] += other.claimed[of];
             self.broken[of].add(&other.broken[of]);
             self.unclaimed[of].add(&other.unclaimed[of]);
         }
@@ -182,25 +179,13 @@ impl StatementTally {
     }
 
     fn check(&self, name: &str, request: &WindowRequest, policy: Policy) {
-        let Self { claimed, broken, unclaimed, slack_untrue } = self;
-        println!(
-            "{name}, {policy:?}, {request:?}: of {} releases {} made the promises for the window covered and {} \
-             for the one asked for, where {} must; broken {} and {}, slack untrue {}",
-            broken[COVERED].runs,
-            claimed[COVERED],
-            claimed[ASKED],
-            unclaimed[ASKED].runs,
-            broken[COVERED].failed,
-            broken[ASKED].failed,
-            slack_untrue.failed
-        );
         let name = format!("{name}, {policy:?}, {request:?}");
         for (of, window) in [(COVERED, "covered"), (ASKED, "asked for")] {
-            broken[of].check(UNTRUE, &format!("{name}: promises broken for the window {window}"));
+            self.broken[of].check(UNTRUE, &format!("{name}: promises broken for the window {window}"));
             let what = format!("{name}: promises not claimed for the window {window}, above the bound");
-            unclaimed[of].check(UNCLAIMED, &what);
+            self.unclaimed[of].check(UNCLAIMED, &what);
         }
-        slack_untrue.check(SLACK_UNTRUE, &format!("{name}: more left out than said"));
+        self.slack_untrue.check(SLACK_UNTRUE, &format!("{name}: more left out than said"));
     }
 }
 
@@ -235,7 +220,6 @@ fn pass(request: &WindowRequest, policy: Policy, keys: &[u32], stops: &[Stop]) -
         let mut truth = ExactTail::new(&keys[..stop.at], distinct);
         for (edge, of, held, release) in edges {
             truth.reach_back_to(edge);
-            tally.claimed[of] += u64::from(held);
             tally.broken[of].note(held && !truth.keeps_promises(release));
             // A little more events do not lower the bound.
             let events = ((stop.at - edge) as u64).next_multiple_of(window / 32).min(window);

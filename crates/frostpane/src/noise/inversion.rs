@@ -92,9 +92,9 @@ fn word(number: &UBig) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::noise::DiscreteLaplace;
     use crate::noise::discrete_gaussian::tests::gaussian;
     use crate::noise::entropy::tests::FixedWords;
-    use crate::noise::{DiscreteGaussian, DiscreteLaplace};
     use crate::privacy::Epsilon;
 
     fn laplace(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
@@ -214,12 +214,5 @@ mod tests {
         assert!(far < -(sampler.bounds.len() as i64), "{far}");
         let least = 2.0 * gaussian.tail_in_floats(far.unsigned_abs());
         assert!(least > 2_f64.powi(-255), "{least}");
-    }
-
-    #[test]
-    fn a_table_of_a_large_deviation_has_nine_entries_for_each_unit() {
-        let sampler = Inversion::new(DiscreteGaussian::new(4_000 * 4_000, 1).unwrap());
-        let entries = sampler.bounds.len() as f64 / 4_000.0;
-        assert!((entries - 9.08).abs() < 0.1, "{entries}");
     }
 }
