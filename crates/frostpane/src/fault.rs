@@ -3,80 +3,60 @@
 //! Without the feature `mutants` a fault is nothing and every question about it is answered with a constant "no".
 //! With it, only `audit` makes one that is something.
 
-/// A way to break the mechanism. Without the feature it is only what questions are about: the `Mutant` of `audit`,
-/// with which one is asked for, is then another, that has no values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mutant {
-    /// All noise is drawn for twice the epsilon: half as much as is claimed.
-    HalfNoise,
-    /// Open keys are listed from one below the least threshold that delta allows.
-    ThresholdLessOne,
-    /// What is cut from the counts of a pane follows from its keys: the decrements that Misra-Gries made. Where people are protected:
-    /// from how much they did.
-    DataDependentCut,
-    /// A continual list draws its noise again at every reading.
-    RedrawnNoise,
-    /// Declared keys that do not occur receive no noise.
-    SilentAbsentKeys,
-    /// The list comes in the order of the table it was made from.
-    TableOrder,
-    /// The threshold of open keys is that of continuous Laplace noise, where the noise is discrete.
-    OtherThreshold,
-    /// Where people are protected, events move the clock: one from the future closes panes.
-    ClockFromData,
-    /// Noise and threshold are those for users with a single key.
-    ForgottenKeys,
-    /// Norms are measured as if an epoch were in no more windows than a pane is.
-    ForgottenWindows,
-    /// The number of events of people is shown without noise.
-    TrueTotal,
-    /// Epochs without events have no account.
-    NoEmptyEpochs,
-    /// A key that a user comes to later in an epoch takes the place of one that has been counted.
-    RevisedAdmission,
-    /// What users had contributed before a pane is not known any more.
-    SecondMap,
+macro_rules! mutants {
+    ($($(#[$doc:meta])* $mutant:ident $name:literal)*) => {
+        /// A way to break the mechanism. Without the feature it is only what questions are about: the `Mutant` of `audit`,
+        /// with which one is asked for, is then another, that has no values.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Mutant {
+            $($(#[$doc])* $mutant,)*
+        }
+
+        #[cfg(feature = "mutants")]
+        impl Mutant {
+            /// All of them.
+            pub const ALL: [Self; 14] = [$(Self::$mutant),*];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$mutant => $name,)*
+                }
+            }
+        }
+    };
 }
 
-#[cfg(feature = "mutants")]
-impl Mutant {
-    /// All of them.
-    pub const ALL: [Self; 14] = [
-        Self::HalfNoise,
-        Self::ThresholdLessOne,
-        Self::DataDependentCut,
-        Self::RedrawnNoise,
-        Self::SilentAbsentKeys,
-        Self::TableOrder,
-        Self::OtherThreshold,
-        Self::ClockFromData,
-        Self::ForgottenKeys,
-        Self::ForgottenWindows,
-        Self::TrueTotal,
-        Self::NoEmptyEpochs,
-        Self::RevisedAdmission,
-        Self::SecondMap,
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::HalfNoise => "half-noise",
-            Self::ThresholdLessOne => "threshold-less-one",
-            Self::DataDependentCut => "data-dependent-cut",
-            Self::RedrawnNoise => "redrawn-noise",
-            Self::SilentAbsentKeys => "silent-absent-keys",
-            Self::TableOrder => "table-order",
-            Self::OtherThreshold => "other-threshold",
-            Self::ClockFromData => "clock-from-data",
-            Self::ForgottenKeys => "forgotten-keys",
-            Self::ForgottenWindows => "forgotten-windows",
-            Self::TrueTotal => "true-total",
-            Self::NoEmptyEpochs => "no-empty-epochs",
-            Self::RevisedAdmission => "revised-admission",
-            Self::SecondMap => "second-map",
-        }
-    }
+mutants! {
+    /// All noise is drawn for twice the epsilon: half as much as is claimed.
+    HalfNoise "half-noise"
+    /// Open keys are listed from one below the least threshold that delta allows.
+    ThresholdLessOne "threshold-less-one"
+    /// What is cut from the counts of a pane follows from its keys: the decrements that Misra-Gries made. Where people are protected:
+    /// from how much they did.
+    DataDependentCut "data-dependent-cut"
+    /// A continual list draws its noise again at every reading.
+    RedrawnNoise "redrawn-noise"
+    /// Declared keys that do not occur receive no noise.
+    SilentAbsentKeys "silent-absent-keys"
+    /// The list comes in the order of the table it was made from.
+    TableOrder "table-order"
+    /// The threshold of open keys is that of continuous Laplace noise, where the noise is discrete.
+    OtherThreshold "other-threshold"
+    /// Where people are protected, events move the clock: one from the future closes panes.
+    ClockFromData "clock-from-data"
+    /// Noise and threshold are those for users with a single key.
+    ForgottenKeys "forgotten-keys"
+    /// Norms are measured as if an epoch were in no more windows than a pane is.
+    ForgottenWindows "forgotten-windows"
+    /// The number of events of people is shown without noise.
+    TrueTotal "true-total"
+    /// Epochs without events have no account.
+    NoEmptyEpochs "no-empty-epochs"
+    /// A key that a user comes to later in an epoch takes the place of one that has been counted.
+    RevisedAdmission "revised-admission"
+    /// What users had contributed before a pane is not known any more.
+    SecondMap "second-map"
 }
 
 /// None, or a mutant.

@@ -91,6 +91,7 @@ mod privacy;
 pub mod proofs;
 mod quantity;
 mod release;
+mod search;
 mod sketch;
 mod spec;
 pub mod stream;

@@ -112,9 +112,9 @@ impl fmt::Display for Alternatives {
         write!(
             f,
             ": standard deviation {:.1} in a window; fresh noise for each window would have {:.1} under basic composition",
-            self.deviation, self.fresh.basic
+            self.deviation, self.basic
         )?;
-        match &self.fresh.with_delta {
+        match &self.with_delta {
             None => Ok(()),
             Some(with_delta) => write!(
                 f,

@@ -33,7 +33,7 @@
 //! | a norm by sketch lies within stated bounds | [`count_sketch`] | `sketch/count_sketch.rs` |
 //! | what a release states holds, all at once, with its confidence | [`guarantee`], [`slack`], [`by_sketch`] | `release/guarantee.rs` |
 //! | noise reaches no further than is said, and hardly less far | [`noise_bounds`] | `release/noise_bounds.rs` |
-//! | the noise of a window of continual release reaches no further than is said | [`laplace_sum`], [`discrete_gaussian`] | `noise/laplace_sum.rs`, `noise/gaussian_sum.rs` |
+//! | the noise of a window of continual release reaches no further than is said | [`laplace_sum`], [`discrete_gaussian`] | `noise/laplace_sum.rs`, `noise/noise_sum.rs` |
 //! | a window begins close to where it was asked to | [`events`], [`exponential`], [`smooth`] | `counting/events/` |
 //! | what is planned follows from public numbers, and is what a release will do | [`plan`] | `plan/` |
 

@@ -24,6 +24,9 @@ const SLACK_UNTRUE: f64 = 0.1 * UNTRUE;
 /// The chance that promises are not claimed where they were predicted: that the norm or the slack is measured
 /// with a larger error than stated, or that noise moves the end of a block of the window too far.
 const UNCLAIMED: f64 = NORM_UNTRUE + SLACK_UNTRUE + 0.001;
+/// Places of the window covered and of the one asked for.
+const COVERED: usize = 0;
+const ASKED: usize = 1;
 const POLICIES: [Policy; 3] = [Policy::Uniform, Policy::Exponential, Policy::Smooth];
 
 /// The parameters of a release without the policy.
@@ -157,56 +160,32 @@ impl Failures {
     }
 }
 
-/// Failures of each kind in the releases of one pass, and the number of promises made.
+/// Failures of each kind in the releases of one pass, for the window covered and the one asked for.
 #[derive(Default)]
 struct StatementTally {
-    broken: Failures,
-    broken_asked: Failures,
-    slack_untrue: Failures,
+    broken: [Failures; 2],
     /// Of windows with more L2 than the promises were predicted for.
-    unclaimed: Failures,
-    unclaimed_asked: Failures,
-    claimed: u64,
-    claimed_asked: u64,
+    unclaimed: [Failures; 2],
+    slack_untrue: Failures,
 }
 
 impl StatementTally {
     fn add(&mut self, other: &Self) {
-        self.broken.add(&other.broken);
-        self.broken_asked.add(&other.broken_asked);
+        for of in [COVERED, ASKED] {
+            self.broken[of].add(&other.broken[of]);
+            self.unclaimed[of].add(&other.unclaimed[of]);
+        }
         self.slack_untrue.add(&other.slack_untrue);
-        self.unclaimed.add(&other.unclaimed);
-        self.unclaimed_asked.add(&other.unclaimed_asked);
-        self.claimed += other.claimed;
-        self.claimed_asked += other.claimed_asked;
     }
 
     fn check(&self, name: &str, request: &WindowRequest, policy: Policy) {
-        self.check_truth(name, request, policy);
-        let of = format!("{name}, {policy:?}, {request:?}: above the bound");
-        self.unclaimed.check(UNCLAIMED, &format!("{of}, promises not claimed"));
-        self.unclaimed_asked
-            .check(UNCLAIMED, &format!("{of}, promises not claimed for the window asked for"));
-    }
-
-    /// Checks that statements are true, not that promises are made.
-    fn check_truth(&self, name: &str, request: &WindowRequest, policy: Policy) {
-        let WindowRequest { epsilon, alpha, .. } = request;
-        println!(
-            "{name}, {policy:?}, alpha {alpha}, epsilon {epsilon}: of {} releases {} made the promises for the \
-             window covered and {} for the one asked for, where {} must; broken {} and {}, slack untrue {}",
-            self.broken.runs,
-            self.claimed,
-            self.claimed_asked,
-            self.unclaimed_asked.runs,
-            self.broken.failed,
-            self.broken_asked.failed,
-            self.slack_untrue.failed
-        );
-        let of = format!("{name}, {policy:?}, {request:?}");
-        self.broken.check(UNTRUE, &format!("{of}: promises broken"));
-        self.broken_asked.check(UNTRUE, &format!("{of}: promises broken for the window asked for"));
-        self.slack_untrue.check(SLACK_UNTRUE, &format!("{of}: more left out than said"));
+        let name = format!("{name}, {policy:?}, {request:?}");
+        for (of, window) in [(COVERED, "covered"), (ASKED, "asked for")] {
+            self.broken[of].check(UNTRUE, &format!("{name}: promises broken for the window {window}"));
+            let what = format!("{name}: promises not claimed for the window {window}, above the bound");
+            self.unclaimed[of].check(UNCLAIMED, &what);
+        }
+        self.slack_untrue.check(SLACK_UNTRUE, &format!("{name}: more left out than said"));
     }
 }
 
@@ -214,8 +193,10 @@ impl StatementTally {
 fn pass(request: &WindowRequest, policy: Policy, keys: &[u32], stops: &[Stop]) -> StatementTally {
     let distinct = *keys.iter().max().unwrap() as usize + 1;
     let builder = request.builder(policy);
-    let mut hitters = builder.build().unwrap();
-    let mut bounds = NormBounds { request, policy, known: HashMap::new() };
+    let mut hitters = builder.clone().build().unwrap();
+    // The least L2 for which promises are predicted, by the number of events.
+    let mut bounds: HashMap<u64, [Option<u64>; 2]> = HashMap::new();
+    let window = request.window;
     let mut tally = StatementTally::default();
     let mut fed = 0;
     for stop in stops {
@@ -225,58 +206,39 @@ fn pass(request: &WindowRequest, policy: Policy, keys: &[u32], stops: &[Stop]) -
         fed = stop.at;
         let release_over = |span: &u64| hitters.release_over(*span).unwrap();
         let releases: Vec<Release<u64>> = stop.spans.iter().map(release_over).collect();
-        let mut edges: Vec<(usize, bool, &Release<u64>)> = Vec::new();
+        let mut edges = Vec::new();
         for (release, span) in releases.iter().zip(&stop.spans) {
             let [asked, covered] = [release.asked.from, release.window.from].map(position);
             assert_eq!(asked, stop.at.saturating_sub(*span as usize));
             assert_eq!(release.window.events as usize, stop.at - covered);
             let left_out = count(&keys[asked..covered]).into_values().max().unwrap_or(0);
             tally.slack_untrue.note(release.asked.slack.unwrap() < left_out);
-            edges.extend([(asked, true, release), (covered, false, release)]);
+            let asked_held = release.asked.promises.as_ref().unwrap().held;
+            edges.extend([(asked, ASKED, asked_held, release), (covered, COVERED, release.held(), release)]);
         }
         edges.sort_by_key(|(edge, ..)| Reverse(*edge));
         let mut truth = ExactTail::new(&keys[..stop.at], distinct);
-        for (edge, is_asked, release) in edges {
+        for (edge, of, held, release) in edges {
             truth.reach_back_to(edge);
-            let [bound, bound_asked] = bounds.at((stop.at - edge) as u64);
-            let above = |bound: Option<u64>| bound.is_some_and(|bound| truth.norm() > bound as f64);
-            let broken = |held: bool| held && !truth.keeps_promises(release);
-            if is_asked {
-                let held = release.asked.promises.as_ref().unwrap().held;
-                tally.claimed_asked += u64::from(held);
-                tally.broken_asked.note(broken(held));
-                if above(bound_asked) {
-                    tally.unclaimed_asked.note(!held);
-                }
-            } else {
-                let held = release.held();
-                tally.claimed += u64::from(held);
-                tally.broken.note(broken(held));
-                if above(bound) {
-                    tally.unclaimed.note(!held);
-                }
+            tally.broken[of].note(held && !truth.keeps_promises(release));
+            // A little more events do not lower the bound.
+            let events = ((stop.at - edge) as u64).next_multiple_of(window / 32).min(window);
+            let bounds = bounds.entry(events).or_insert_with(|| {
+                let forecast = builder.forecast(events, None).unwrap();
+                [forecast.least_norm, forecast.least_norm_asked]
+            });
+            if bounds[of].is_some_and(|bound| truth.norm() > bound as f64) {
+                tally.unclaimed[of].note(!held);
             }
         }
     }
     tally
 }
 
-/// The least L2 for which promises are predicted, for the covered and the requested window.
-struct NormBounds<'a> {
-    request: &'a WindowRequest,
-    policy: Policy,
-    known: HashMap<u64, [Option<u64>; 2]>,
-}
-
-impl NormBounds<'_> {
-    /// For a window of this many events, or a little more: more events do not lower the bound.
-    fn at(&mut self, events: u64) -> [Option<u64>; 2] {
-        let window = self.request.window;
-        let events = events.next_multiple_of(window / 32).min(window);
-        *self.known.entry(events).or_insert_with(|| {
-            let forecast = self.request.builder(self.policy).forecast(events, None).unwrap();
-            [forecast.least_norm, forecast.least_norm_asked]
-        })
+/// Passes with each policy of the request.
+fn check_policies(name: &str, request: &WindowRequest, keys: &[u32], stops: &[Stop]) {
+    for &policy in request.policies() {
+        pass(request, policy, keys, stops).check(name, request, policy);
     }
 }
 
@@ -329,10 +291,7 @@ fn a_burst_across_the_start_of_a_window() {
                 let phases = (0..=8).map(|phase| end - start - length * phase / 8 + phase % 3);
                 spans.extend(phases.map(|span| span as u64));
             }
-            for &policy in request.policies() {
-                let stop = Stop { at: end, spans: spans.clone() };
-                pass(&request, policy, &keys, &[stop]).check("bursts", &request, policy);
-            }
+            check_policies("bursts", &request, &keys, &[Stop { at: end, spans }]);
         }
     }
 }
@@ -375,10 +334,7 @@ fn heavy_keys_before_the_window_and_in_its_first_hundredth() {
                 (from..to).for_each(|i| keys[i] = 150 + 4 * index as u32 + rng.below(4));
                 spans.extend([0, 1, 700, 5_000].map(|late| span as u64 - late));
             }
-            for &policy in request.policies() {
-                let stop = Stop { at: end, spans: spans.clone() };
-                pass(&request, policy, &keys, &[stop]).check(name, &request, policy);
-            }
+            check_policies(name, &request, &keys, &[Stop { at: end, spans }]);
         }
     }
 }
@@ -406,9 +362,7 @@ fn planted_keys_on_the_lines() {
             let whole = |span: u64| (span as usize / pattern.len() * pattern.len()) as u64;
             let spans: Vec<u64> = request.spans().into_iter().map(whole).collect();
             let stops = [window + 3_333, keys.len()].map(|at| Stop { at, spans: spans.clone() });
-            for &policy in request.policies() {
-                pass(&request, policy, &keys, &stops).check("planted", &request, policy);
-            }
+            check_policies("planted", &request, &keys, &stops);
         }
     }
 }
@@ -442,9 +396,7 @@ fn skew_that_drifts() {
             })
             .collect();
         let stops = [window / 2, window + 1_000, end].map(|at| Stop { at, spans: request.spans() });
-        for &policy in request.policies() {
-            pass(&request, policy, &keys, &stops).check("drift", &request, policy);
-        }
+        check_policies("drift", &request, &keys, &stops);
     }
 }
 
@@ -452,15 +404,14 @@ fn skew_that_drifts() {
 fn one_key_and_all_keys_distinct() {
     for request in requests() {
         let end = (request.window + request.window / 5) as u32;
-        for &policy in request.policies() {
-            let spans = request.spans();
-            let stops = [end as usize / 3, end as usize].map(|at| Stop { at, spans: spans.clone() });
-            pass(&request, policy, &vec![0; end as usize], &stops).check("one key", &request, policy);
-            let stop = Stop { at: end as usize, spans: spans[..2].to_vec() };
-            if policy != Policy::Uniform {
-                let distinct: Vec<u32> = (0..end).collect();
-                pass(&request, policy, &distinct, &[stop]).check("all distinct", &request, policy);
-            }
+        let spans = request.spans();
+        let stops = [end as usize / 3, end as usize].map(|at| Stop { at, spans: spans.clone() });
+        check_policies("one key", &request, &vec![0; end as usize], &stops);
+        let distinct: Vec<u32> = (0..end).collect();
+        let stop = Stop { at: end as usize, spans: spans[..2].to_vec() };
+        for policy in [Policy::Exponential, Policy::Smooth] {
+            let tally = pass(&request, policy, &distinct, std::slice::from_ref(&stop));
+            tally.check("all distinct", &request, policy);
         }
     }
 }
@@ -506,7 +457,7 @@ fn a_norm_just_above_the_bound() {
             for (name, keys) in shapes {
                 let stop = Stop { at: end, spans: vec![span as u64; 4] };
                 let tally = pass(&request, Policy::Smooth, &keys, &[stop]);
-                assert_eq!(tally.unclaimed_asked.runs, 4);
+                assert_eq!(tally.unclaimed[ASKED].runs, 4);
                 tally.check(name, &request, Policy::Smooth);
                 all.add(&tally);
             }
@@ -536,7 +487,7 @@ fn runs_that_each_end_a_block() {
             let keys: Vec<u32> = (0..end).map(key).collect();
             let spans = (0..8).map(|step| (window - step * norm / 1_000) as u64).collect();
             let tally = pass(&request, Policy::Smooth, &keys, &[Stop { at: end, spans }]);
-            assert_eq!(tally.unclaimed_asked.runs, 8);
+            assert_eq!(tally.unclaimed[ASKED].runs, 8);
             tally.check("runs", &request, Policy::Smooth);
         }
     }
@@ -637,30 +588,18 @@ fn memory_does_not_grow_with_the_stream() {
                 let mut hitters = builder.build().unwrap();
                 let mut rng = Uniformly::new(8);
                 let longest = longest.min(20 * window);
-                let (mut fed, mut next, mut printed) = (0_u64, 100_000_u64, Vec::new());
-                while fed < longest {
+                for fed in (10_000..=longest).step_by(10_000) {
                     for _ in 0..10_000 {
                         let word = rng.0.word().unwrap();
                         let key = if skewed { u64::MAX / (1 + word) } else { word % 10_000_000 };
                         hitters.update(key).unwrap();
                     }
-                    fed += 10_000;
+                    let (panes, bytes) = (hitters.panes() as u64, hitters.bytes());
                     assert!(
-                        hitters.panes() as u64 <= plan.layout.panes,
-                        "{policy:?} {window}: {} panes after {fed}, {} planned",
-                        hitters.panes(),
-                        plan.layout.panes
+                        panes <= plan.layout.panes && bytes <= memory,
+                        "{policy:?} {window} {skewed}: {panes} panes and {bytes} bytes after {fed}: {plan:?}"
                     );
-                    assert!(hitters.bytes() <= memory, "{policy:?} {window}: {} bytes", hitters.bytes());
-                    if fed == next {
-                        printed.push((fed, hitters.panes(), hitters.bytes()));
-                        next *= 10;
-                    }
                 }
-                println!(
-                    "{policy:?}, window {window}, skewed {skewed}, at most {} panes, {memory} bytes: {printed:?}",
-                    plan.layout.panes
-                );
             }
         }
     }

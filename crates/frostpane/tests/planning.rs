@@ -124,17 +124,20 @@ fn promises_are_claimed_above_the_predicted_norm() {
 #[test]
 fn the_predicted_noise_is_the_noise() {
     for epsilon in [0.1, 1.0, 5.0] {
-        let forecast = open().norm(Norm::L1).epsilon(epsilon).forecast(1_000_000, None).unwrap();
-        assert!((forecast.scale - 2.0 / epsilon).abs() < 1e-12);
-        let forecast = open().norm(Norm::L2).epsilon(epsilon).forecast(1_000_000, None).unwrap();
-        assert!((forecast.scale - 2.0 / (0.9 * epsilon)).abs() < 1e-12);
+        for (norm, share) in [(Norm::L1, 1.0), (Norm::L2, 0.9)] {
+            let forecast = open().norm(norm).epsilon(epsilon).forecast(1_000_000, None).unwrap();
+            assert!((forecast.scale - 2.0 / (share * epsilon)).abs() < 1e-12);
+        }
     }
 }
 
 #[test]
 fn exact_panes_come_first_and_memory_is_kept() {
-    let plan = open().window(Window::events(1_000_000)).plan().unwrap();
+    let builder = open().window(Window::events(1_000_000));
+    let plan = builder.plan().unwrap();
     assert!(plan.always_exact && plan.sketch.is_none());
+    let just = builder.memory(plan.memory.total()).plan().unwrap();
+    assert_eq!(just, plan, "they are planned wherever they fit");
     for memory in [2_000_000, 10_000_000, 64_000_000] {
         let plan = open().window(Window::events(1 << 30)).memory(memory).plan().unwrap();
         assert!(!plan.always_exact && plan.sketch.is_some());
@@ -195,15 +198,6 @@ fn promises_hold_at_every_norm_from_the_least_on() {
             );
         }
     }
-}
-
-#[test]
-fn exact_panes_are_planned_wherever_they_fit() {
-    let builder = open().window(Window::events(12_800));
-    let exact = builder.clone().memory(2_000_000).plan().unwrap();
-    assert!(exact.always_exact);
-    let just = builder.memory(exact.memory.total()).plan().unwrap();
-    assert_eq!(just, exact);
 }
 
 /// Requests larger than any machine are refused or planned with their size, without overflow or endless

@@ -20,21 +20,10 @@ struct PromiseCase {
     must_claim: bool,
 }
 
-fn hitters(case: &PromiseCase) -> HeavyHitters<Bytes> {
-    HeavyHitters::builder(Keys::open())
-        .norm(case.norm)
-        .policy(Policy::Uniform)
-        .alpha(case.alpha)
-        .epsilon(1.0)
-        .delta(1e-9)
-        .window(case.window)
-        .build()
-        .unwrap()
-}
-
 /// One release of the end of a stream, and the keys it covered. Seed and noise are new each time.
 fn release<'a>(stream: &'a [(i64, Bytes)], case: &PromiseCase) -> (Release<Bytes>, &'a [(i64, Bytes)]) {
-    let mut hitters = hitters(case);
+    let builder = HeavyHitters::<Bytes>::builder(Keys::open()).norm(case.norm).policy(Policy::Uniform);
+    let mut hitters = builder.alpha(case.alpha).window(case.window).build().unwrap();
     for (time, key) in stream {
         hitters
             .push(Event { time: case.by_clock.then_some(time * 1_000_000), key: Some(key), user: None })
@@ -146,8 +135,6 @@ fn zipf_quality(seed: u64) -> (f64, f64) {
     let mut hitters = HeavyHitters::<u64>::builder(Keys::open())
         .norm(Norm::L1)
         .alpha(0.001)
-        .epsilon(1.0)
-        .delta(1e-9)
         .window(Window::events(1_000_000))
         .build()
         .unwrap();

@@ -210,73 +210,61 @@ fn values_may_be_written_as_people_write_them() {
 
 #[test]
 fn what_is_not_understood_is_refused_with_what_to_write() {
-    for (text, expected) in [
+    const KEYS: &str = r#"expected "open", a range "START..END", the name of a file, or a list of keys"#;
+    const WINDOW: &str = r#"expected a number of events, a time such as "30d", or a list of either"#;
+    for (fields, expected) in [
         (
-            r#"{ "epsilom": 1 }"#,
+            r#""epsilom": 1"#,
             "unknown field `epsilom`, expected one of `version`, `unit`, `keys`, `norm`, `alpha`",
         ),
-        (r#"{ "windows": 5 }"#, "unknown field `windows`"),
-        (r#"{ "Alpha": 0.5 }"#, "unknown field `Alpha`"),
-        (r#"{ "seed": 5 }"#, "unknown field `seed`"),
-        (r#"{ "alpha": 0.1, "alpha": 0.2 }"#, "duplicate field `alpha`"),
-        (r#"{ "version": 2 }"#, "the specification has version 2, but this program knows version 1 alone"),
-        (r#"{ "version": 0 }"#, "the specification has version 0"),
-        (r#"{ "version": "1" }"#, "expected u32"),
-        (r#"{ "version": 1.0 }"#, "expected u32"),
-        (r#"{ "unit": "people" }"#, "unknown variant `people`, expected `event` or `user`"),
+        (r#""windows": 5"#, "unknown field `windows`"),
+        (r#""Alpha": 0.5"#, "unknown field `Alpha`"),
+        (r#""seed": 5"#, "unknown field `seed`"),
+        (r#""alpha": 0.1, "alpha": 0.2"#, "duplicate field `alpha`"),
+        (r#""version": 2"#, "the specification has version 2, but this program knows version 1 alone"),
+        (r#""version": 0"#, "the specification has version 0"),
+        (r#""version": "1""#, "expected u32"),
+        (r#""version": 1.0"#, "expected u32"),
+        (r#""unit": "people""#, "unknown variant `people`, expected `event` or `user`"),
+        (r#""keys": 5"#, KEYS),
+        (r#""keys": [5]"#, KEYS),
+        (r#""keys": "-3..5""#, "a range of keys is START..END in whole numbers from 0"),
+        (r#""norm": "l3""#, "unknown variant `l3`, expected `l1` or `l2`"),
+        (r#""alpha": "0.1""#, r#"invalid type: string "0.1", expected f64"#),
+        (r#""epsilon": "1""#, "expected f64"),
+        (r#""epsilon": 0"#, "epsilon is 0, but must be above 0: 1 is a common choice"),
+        (r#""epsilon": -1"#, "epsilon is -1, but must be above 0"),
+        (r#""epsilon": 1e9"#, "can be at most 1000000"),
+        (r#""delta": null"#, "expected f64"),
+        (r#""window": "5x""#, WINDOW),
+        (r#""window": -5"#, WINDOW),
+        (r#""window": [5, true]"#, WINDOW),
+        (r#""slide": 1.5"#, r#"expected a number of events, or a time such as "30d""#),
+        (r#""slide": "a day""#, "give a number of events such as 1000000, 10k or 1M, or a time such as 90s"),
+        (r#""until": [1]"#, "a time in quotes such as"),
+        (r#""lateness": 5"#, "give a time such as 90s, 1h30m, 12 hours, 30d or 8w"),
+        (r#""lateness": true"#, r#"a time such as "30d""#),
+        (r#""policy": "best""#, "expected one of `auto`, `uniform`, `exponential`, `smooth`"),
+        (r#""policy": null"#, "expected"),
+        (r#""confidence": [0.9]"#, "expected f64"),
+        (r#""continual": 1"#, "expected a boolean"),
+        (r#""releases": -1"#, "expected u32"),
+        (r#""horizon": 1.5"#, "expected u64"),
+        (r#""together": "all""#, "expected u64"),
+        (r#""memory": "much""#, "give a size such as 64MB, 1.5GB or 64MiB"),
+        (r#""memory": -1"#, r#"expected a number of bytes, or a size such as "64MB""#),
+        (r#""key_bytes": "16B""#, "expected u64"),
+        (r#""entries": 4294967296"#, "expected u32"),
+        (r#""sketch": { "rows": 5 }"#, "missing field `width`"),
         (
-            r#"{ "keys": 5 }"#,
-            r#"expected "open", a range "START..END", the name of a file, or a list of keys"#,
-        ),
-        (
-            r#"{ "keys": [5] }"#,
-            r#"expected "open", a range "START..END", the name of a file, or a list of keys"#,
-        ),
-        (r#"{ "keys": "-3..5" }"#, "a range of keys is START..END in whole numbers from 0"),
-        (r#"{ "norm": "l3" }"#, "unknown variant `l3`, expected `l1` or `l2`"),
-        (r#"{ "alpha": "0.1" }"#, r#"invalid type: string "0.1", expected f64"#),
-        (r#"{ "epsilon": "1" }"#, "expected f64"),
-        (r#"{ "epsilon": 0 }"#, "epsilon is 0, but must be above 0: 1 is a common choice"),
-        (r#"{ "epsilon": -1 }"#, "epsilon is -1, but must be above 0"),
-        (r#"{ "epsilon": 1e9 }"#, "can be at most 1000000"),
-        (r#"{ "delta": null }"#, "expected f64"),
-        (
-            r#"{ "window": "5x" }"#,
-            r#"expected a number of events, a time such as "30d", or a list of either"#,
-        ),
-        (r#"{ "window": -5 }"#, r#"expected a number of events, a time such as "30d", or a list of either"#),
-        (
-            r#"{ "window": [5, true] }"#,
-            r#"expected a number of events, a time such as "30d", or a list of either"#,
-        ),
-        (r#"{ "slide": 1.5 }"#, r#"expected a number of events, or a time such as "30d""#),
-        (
-            r#"{ "slide": "a day" }"#,
-            "give a number of events such as 1000000, 10k or 1M, or a time such as 90s",
-        ),
-        (r#"{ "lateness": 5 }"#, "give a time such as 90s, 1h30m, 12 hours, 30d or 8w"),
-        (r#"{ "lateness": true }"#, r#"a time such as "30d""#),
-        (r#"{ "policy": "best" }"#, "expected one of `auto`, `uniform`, `exponential`, `smooth`"),
-        (r#"{ "policy": null }"#, "expected"),
-        (r#"{ "confidence": [0.9] }"#, "expected f64"),
-        (r#"{ "continual": 1 }"#, "expected a boolean"),
-        (r#"{ "releases": -1 }"#, "expected u32"),
-        (r#"{ "horizon": 1.5 }"#, "expected u64"),
-        (r#"{ "together": "all" }"#, "expected u64"),
-        (r#"{ "memory": "much" }"#, "give a size such as 64MB, 1.5GB or 64MiB"),
-        (r#"{ "memory": -1 }"#, r#"expected a number of bytes, or a size such as "64MB""#),
-        (r#"{ "key_bytes": "16B" }"#, "expected u64"),
-        (r#"{ "entries": 4294967296 }"#, "expected u32"),
-        (r#"{ "sketch": { "rows": 5 } }"#, "missing field `width`"),
-        (
-            r#"{ "sketch": { "rows": 5, "width": 64, "seed": 1 } }"#,
+            r#""sketch": { "rows": 5, "width": 64, "seed": 1 }"#,
             "unknown field `seed`, expected `rows` or `width`",
         ),
-        (r#"{ "sketch": "5x64" }"#, "expected struct Dimensions"),
+        (r#""sketch": "5x64""#, "expected struct Dimensions"),
     ] {
-        let message = read(text).expect_err(text).to_string();
-        assert!(message.contains(expected), "{text}: {message}");
-        assert!(message.contains("line 1 column"), "{text}: {message}");
+        let message = read(&format!("{{ {fields} }}")).expect_err(fields).to_string();
+        assert!(message.contains(expected), "{fields}: {message}");
+        assert!(message.contains("line 1 column"), "{fields}: {message}");
     }
 }
 

@@ -236,16 +236,12 @@ fn the_top_of_open_keys() {
 /// With so few entries every count in every pane is cut.
 #[test]
 fn open_keys_that_are_cut() {
-    let cut = WorstCaseSetting {
-        in_turns: true,
-        ..WorstCaseSetting::open("open, all, cut", |builder| builder.all().entries(160))
-    };
-    cut.check_all();
-    let cut = WorstCaseSetting {
-        in_turns: true,
-        ..WorstCaseSetting::open("open, L2 0.05, cut", |builder| builder.alpha(0.05).entries(160))
-    };
-    cut.check_all();
+    for cut in [
+        WorstCaseSetting::open("open, all, cut", |builder| builder.all().entries(160)),
+        WorstCaseSetting::open("open, L2 0.05, cut", |builder| builder.alpha(0.05).entries(160)),
+    ] {
+        WorstCaseSetting { in_turns: true, ..cut }.check_all();
+    }
 }
 
 /// Most keys never occur, and many of those are listed for their noise alone.

@@ -6,6 +6,7 @@ use crate::noise::discrete_gaussian::surely_at_most;
 use crate::noise::{DiscreteGaussian, Noise};
 use crate::privacy::Bounds;
 use crate::privacy::Epsilon;
+use crate::search::first_near;
 
 /// Numbers of keys are tried one by one up to this; beyond it in blocks of this part of them.
 const ONE_BY_ONE: u32 = 16;
@@ -61,20 +62,10 @@ pub fn least_threshold(noise: Noise, bounds: Bounds, shared: &SharedKeys, delta:
     if chance <= 0.0 {
         return None;
     }
-    let hides = |reach: u64| hides(noise, reach, shared, delta);
-    let mut reach = noise.reach_in_floats(chance);
-    while !hides(reach) {
-        reach += 1;
-    }
-    while reach > 0 && hides(reach - 1) {
-        reach -= 1;
-    }
+    // Delta holds where keys lie below the threshold by `reach`.
+    let hides = |reach: u64| surely_at_most(|bits| worst(&noise.tail(reach, bits), &shared.0), delta);
+    let reach = first_near(noise.reach_in_floats(chance), hides);
     Some(reach + u64::from(bounds.per_key))
-}
-
-/// Returns true if delta holds where keys lie below the threshold by `reach`.
-fn hides(noise: Noise, reach: u64, shared: &SharedKeys, delta: f64) -> bool {
-    surely_at_most(|bits| worst(&noise.tail(reach, bits), &shared.0), delta)
 }
 
 /// The largest probability over all blocks, where each key is named with probability `named`.

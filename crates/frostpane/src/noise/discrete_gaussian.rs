@@ -5,6 +5,7 @@ use dashu_int::UBig;
 use crate::enclosure::Enclosure;
 use crate::noise::discrete_laplace::greatest_common_divisor;
 use crate::noise::gaussian_tail;
+use crate::search::{first, first_near};
 
 /// At smaller variances the sum of values is not close enough to a Gaussian.
 pub const LEAST_VARIANCE: u64 = 4;
@@ -103,14 +104,7 @@ impl DiscreteGaussian {
     /// chance of 0 counts as the smallest float.
     pub fn reach(&self, chance: f64) -> u64 {
         let chance = chance.max(f64::MIN_POSITIVE);
-        let mut m = self.reach_in_floats(chance);
-        while !self.tail_at_most(m, chance) {
-            m += 1;
-        }
-        while m > 0 && self.tail_at_most(m - 1, chance) {
-            m -= 1;
-        }
-        m
+        first_near(self.reach_in_floats(chance), |m| surely_at_most(|bits| self.tail(m, bits), chance))
     }
 
     /// A tight upper bound on `Pr[X >= m]`: for statements, not for privacy.
@@ -122,16 +116,6 @@ impl DiscreteGaussian {
     pub fn reach_in_floats(&self, chance: f64) -> u64 {
         let chance = chance.max(f64::MIN_POSITIVE);
         reach_by(|m| self.tail_in_floats(m), self.sigma(), chance)
-    }
-
-    #[cfg(any(test, feature = "internals"))]
-    /// The least `q` such that all of `keys` values lie within `-q..=q`, except with probability `failure`.
-    pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
-        self.reach(failure / (2.0 * keys.max(1) as f64)).saturating_sub(1)
-    }
-
-    fn tail_at_most(&self, m: u64, chance: f64) -> bool {
-        surely_at_most(|bits| self.tail(m, bits), chance)
     }
 }
 
@@ -154,12 +138,7 @@ pub fn reach_by(tail: impl Fn(u64) -> f64, sigma: f64, chance: f64) -> u64 {
     while tail(high) > chance && chance > 2.0 * f64::MIN_POSITIVE {
         high *= 2;
     }
-    let mut low = 0;
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if tail(middle) <= chance { high = middle } else { low = middle + 1 }
-    }
-    low
+    first(0, high, |m| tail(m) <= chance)
 }
 
 fn twice(number: &Enclosure) -> Enclosure {
@@ -289,21 +268,7 @@ pub mod tests {
     }
 
     #[test]
-    fn what_lies_outside_is_twice_the_tail() {
-        for variance in [4.0, 30.25, 625.0] {
-            let gaussian = gaussian(variance);
-            let outside = gaussian.outside(128);
-            for m in [1, 2, 7, outside.len()] {
-                let (found, tail) = (&outside[m - 1], gaussian.tail(m as u64, 128));
-                assert!(found.low <= tail.high.clone() * 2_u8 && tail.low * 2_u8 <= found.high);
-                assert!(&found.high - &found.low <= UBig::from(2_u8));
-            }
-            assert_eq!(outside[outside.len() - 1].low, UBig::ZERO, "far below the last bit");
-        }
-    }
-
-    #[test]
-    fn reach_and_quantile_are_the_least_that_the_tail_allows() {
+    fn a_reach_is_the_least_that_the_tail_allows() {
         for variance in [4.0, 30.25, 151.5, 625.0, 1e4] {
             let (gaussian, tails) = (gaussian(variance), tails(variance));
             for chance in [1.0, 0.51, 0.5, 0.3, 0.01, 1e-6, 1e-9, 1e-30] {
@@ -312,39 +277,8 @@ pub mod tests {
                 let floats = gaussian.reach_in_floats(chance);
                 assert!((least..=least + 1).contains(&floats), "{variance} {chance}");
             }
-            for (keys, failure) in [(0, 0.05), (1, 0.05), (100, 0.05), (1_000, 1e-3)] {
-                let outside = |q: usize| 2.0 * (keys.max(1) as f64) * tails[q + 1];
-                let least = (0..).find(|q| outside(*q) <= failure).unwrap();
-                assert_eq!(gaussian.quantile(keys, failure), least as u64, "{variance} {keys}");
-            }
             assert_eq!(gaussian.reach(0.0), gaussian.reach(f64::MIN_POSITIVE));
         }
-    }
-
-    /// The least float that a tail does not exceed, and the one below, which it does exceed.
-    #[test]
-    fn a_reach_is_exact_to_the_last_bit_of_the_chance() {
-        for variance in [4.0, 30.25, 625.0] {
-            let gaussian = gaussian(variance);
-            for m in [0, 1, 2, 9, 30] {
-                let tail = gaussian.tail(m, 512);
-                let mut chance = tail.approximate().next_down().next_down();
-                while tail.at_most(chance) == Some(false) {
-                    chance = chance.next_up();
-                }
-                assert_eq!(gaussian.reach(chance), m, "{variance}");
-                assert_eq!(gaussian.reach(chance.next_down()), m + 1, "{variance}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_reach_of_the_largest_variance_is_the_least() {
-        let gaussian = DiscreteGaussian::new(GREATEST_VARIANCE, 1).unwrap();
-        let reach = gaussian.reach(1e-9);
-        assert_eq!(gaussian.tail(reach, 256).at_most(1e-9), Some(true));
-        assert_eq!(gaussian.tail(reach - 1, 256).at_most(1e-9), Some(false));
-        assert!((reach as f64 / 65_536.0 - 5.9978).abs() < 1e-3, "{reach}");
     }
 
     /// A number equal to its bound is never decided.

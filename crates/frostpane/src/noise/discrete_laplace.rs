@@ -3,8 +3,8 @@
 use crate::enclosure::Enclosure;
 use crate::error::Result;
 use crate::noise::Entropy;
-use crate::noise::bernoulli::{bernoulli, bernoulli_exp};
 use crate::privacy::Epsilon;
+use crate::search::first_near;
 
 const FIRST_BITS: usize = 128;
 
@@ -104,14 +104,7 @@ impl DiscreteLaplace {
         let chance = chance.max(f64::MIN_POSITIVE);
         let about = -self.scale() * (chance * (1.0 + (-1.0 / self.scale()).exp())).ln();
         // The cast turns a float below 0 into 0.
-        let mut m = about.ceil() as u64;
-        while !self.tail_at_most(m, chance) {
-            m += 1;
-        }
-        while m > 0 && self.tail_at_most(m - 1, chance) {
-            m -= 1;
-        }
-        m
+        first_near(about.ceil() as u64, |m| self.tail_at_most(m, chance))
     }
 
     /// `Pr[X >= m]` in floats: for statements, not for privacy.
@@ -162,6 +155,35 @@ impl DiscreteLaplace {
             bits *= 2;
         }
     }
+}
+
+/// A coin from a uniform integer: true with probability exactly `numerator / denominator`; always if that is 1 or more.
+/// `denominator` must not be 0.
+fn bernoulli(numerator: u64, denominator: u64, entropy: &mut impl Entropy) -> Result<bool> {
+    Ok(entropy.below(denominator)? < numerator)
+}
+
+/// Returns true with probability exactly `exp(-numerator / denominator)`: one coin of `exp(-1)` for
+/// each whole, and one of the fraction that remains.
+fn bernoulli_exp(numerator: u64, denominator: u64, entropy: &mut impl Entropy) -> Result<bool> {
+    for _ in 0..numerator / denominator {
+        if !bernoulli_exp_fraction(1, 1, entropy)? {
+            return Ok(false);
+        }
+    }
+    bernoulli_exp_fraction(numerator % denominator, denominator, entropy)
+}
+
+/// The same for a fraction of at most 1. Flips coins of probability `x/1, x/2, x/3, ...` until one
+/// shows false: the `i`-th is the first with probability `x^(i-1)/(i-1)! - x^i/i!`, so `i` is odd with
+/// probability `exp(-x)` (Canonne, Kamath and Steinke 2020, Algorithm 1). The `i`-th coin is reached
+/// with probability at most `1/i!`, so no denominator exceeds 64 bits.
+fn bernoulli_exp_fraction(numerator: u64, denominator: u64, entropy: &mut impl Entropy) -> Result<bool> {
+    let mut trial = 1;
+    while bernoulli(numerator, denominator.saturating_mul(trial), entropy)? {
+        trial += 1;
+    }
+    Ok(trial % 2 == 1)
 }
 
 pub(crate) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
@@ -257,39 +279,6 @@ mod tests {
             for (distance, times) in survived.into_iter().enumerate() {
                 check(times, p.powi(distance as i32));
             }
-        }
-    }
-
-    /// The least float that a tail does not exceed, and the one below, which it does exceed: their
-    /// reaches are one apart, wherever the first guess in floats lies. For 0.086 and 0.399 it lies one
-    /// above a reach of 0.
-    #[test]
-    fn a_reach_is_exact_to_the_last_bit_of_the_chance() {
-        for epsilon in [3.0, 1.0, 0.399, 0.3, 0.1, 0.086, 0.001, 0.000081, 0.000001] {
-            let laplace = laplace(1, epsilon);
-            for m in (0_u32..40).chain([1_000, 100_000]) {
-                if f64::from(m) * epsilon > 500.0 {
-                    continue;
-                }
-                let tail = laplace.tail(m.into(), 1_024);
-                let mut chance = tail.approximate().next_down().next_down();
-                while tail.at_most(chance) == Some(false) {
-                    chance = chance.next_up();
-                }
-                assert_eq!(tail.at_most(chance), Some(true));
-                assert_eq!(laplace.reach(chance), u64::from(m), "epsilon {epsilon}");
-                assert_eq!(laplace.reach(chance.next_down()), u64::from(m) + 1, "epsilon {epsilon}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_reach_of_the_largest_scales_is_the_least_too() {
-        let laplace = laplace(u32::MAX, 1e-6);
-        for chance in [0.3, 1e-9, 1e-80] {
-            let reach = laplace.reach(chance);
-            assert_eq!(laplace.tail(reach, 512).at_most(chance), Some(true), "{chance}");
-            assert_eq!(laplace.tail(reach - 1, 512).at_most(chance), Some(false), "{chance}");
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::noise::DiscreteGaussian;
 use crate::noise::discrete_gaussian::{GREATEST_VARIANCE, LEAST_VARIANCE, ROUNDING};
 use crate::noise::gaussian_tail::tail_between;
 use crate::privacy::Epsilon;
+use crate::search::first;
 
 /// Variances are multiples of `1 / GRID`.
 const GRID: u64 = 64;
@@ -33,12 +34,7 @@ impl DiscreteGaussian {
                 return None;
             }
         }
-        let mut low = (high / 2 + 1).max(LEAST_VARIANCE * GRID);
-        while low < high {
-            let middle = (low + high) / 2;
-            if is_enough(middle) { high = middle } else { low = middle + 1 }
-        }
-        of(high)
+        of(first((high / 2 + 1).max(LEAST_VARIANCE * GRID), high, is_enough))
     }
 
     /// The least variance, in multiples of 1/64, at which vectors that move by at most `sqrt(squares)`

@@ -92,81 +92,20 @@ fn word(number: &UBig) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::enclosure::Enclosure;
-    use crate::noise::discrete_gaussian::tests::{gaussian, mass};
+    use crate::noise::DiscreteLaplace;
+    use crate::noise::discrete_gaussian::tests::gaussian;
     use crate::noise::entropy::tests::FixedWords;
-    use crate::noise::{DiscreteGaussian, DiscreteLaplace, InsecureSeededEntropy};
     use crate::privacy::Epsilon;
 
     fn laplace(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
         DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
     }
 
-    #[test]
-    fn the_table_cuts_the_interval_where_the_probabilities_are() {
-        for (sensitivity, epsilon) in [(2, 1.0), (1, 3.0), (2, 0.01)] {
-            let sampler = Inversion::new(laplace(sensitivity, epsilon));
-            let q = (-epsilon / f64::from(sensitivity)).exp();
-            for (m, (floor, ceiling)) in (1..).zip(&sampler.bounds).take(400) {
-                let expected = 2.0 * q.powi(m) / (1.0 + q) * 2_f64.powi(63);
-                assert!(*ceiling - *floor <= 2, "{m}");
-                assert!((*floor as f64 / expected - 1.0).abs() < 1e-9 || expected < 1e9, "{m}");
-            }
-        }
-    }
-
-    /// At a bound the next bits decide.
-    #[test]
-    fn what_the_first_bits_leave_open_further_bits_decide() {
-        let sampler = Inversion::new(laplace(2, 1.0));
-        for m in [0, 3, 20] {
-            let (floor, _) = sampler.bounds[m];
-            let draw = |rest: u64| sampler.sample(&mut FixedWords(vec![floor << 1, rest, 0, 0])).unwrap();
-            let (above, below) = (draw(u64::MAX), draw(0));
-            assert!(above == m as i64 && below >= m as i64, "{m}: {above} {below}");
-            assert_eq!(sampler.sample(&mut FixedWords(vec![(floor + 1) << 1])).unwrap(), m as i64);
-            assert_eq!(
-                sampler.sample(&mut FixedWords(vec![((floor - 1) << 1) | 1])).unwrap(),
-                -(m as i64 + 1)
-            );
-        }
-        // Beyond the table, where the first 63 bits are all zero.
-        assert!(sampler.sample(&mut FixedWords(vec![0, 0, 0, 0, u64::MAX])).unwrap() > 128 * 2);
-    }
-
-    /// A million values, compared with the other sampler's law; the statistic has about 40 degrees of
-    /// freedom, and exceeds 110 with probability below 1e-8. Seeded: deterministic.
-    #[test]
-    fn values_follow_the_law() {
-        let laplace = laplace(2, 0.7);
-        let sampler = Inversion::new(laplace);
-        let mut entropy = InsecureSeededEntropy::new(11);
-        let runs = 1_000_000;
-        let mut seen = std::collections::HashMap::<i64, f64>::new();
-        for _ in 0..runs {
-            let value = sampler.sample(&mut entropy).unwrap().clamp(-20, 20);
-            *seen.entry(value).or_default() += 1.0;
-        }
-        let q = (-1.0 / laplace.scale()).exp();
-        let chance = |value: i64| match value.abs() {
-            20 => q.powi(20) / (1.0 + q),
-            _ => (1.0 - q) / (1.0 + q) * q.powi(value.abs() as i32),
-        };
-        let statistic: f64 = (-20..=20)
-            .map(|value| {
-                let expected = runs as f64 * chance(value);
-                (seen.get(&value).copied().unwrap_or(0.0) - expected).powi(2) / expected
-            })
-            .sum();
-        assert!(statistic < 110.0, "{statistic}");
-    }
-
-    /// `floor(2^bits Pr[|X| >= m])`, from far more bits than a sampler reads, by squaring and multiplying.
-    fn bits_of_bound(laplace: &DiscreteLaplace, m: u64, bits: usize) -> UBig {
+    /// `floor(2^bits Pr[|X| >= m])`, from far more bits than a sampler reads.
+    fn bits_of_bound(noise: Noise, m: u64, bits: usize) -> UBig {
         const FAR: usize = 1_024;
-        let q = laplace.decay(FAR);
-        let bound = q.power(m).scaled(2, 1).over(&q.plus(&Enclosure::one(FAR)));
-        let (low, high) = (bound.low >> (FAR - bits), bound.high >> (FAR - bits));
+        let tail = noise.tail(m, FAR);
+        let (low, high) = ((tail.low * 2_u8) >> (FAR - bits), (tail.high * 2_u8) >> (FAR - bits));
         assert_eq!(low, high);
         low
     }
@@ -175,11 +114,13 @@ mod tests {
     /// below or above: decided with exactly the words needed, on the correct side.
     #[test]
     fn a_uniform_number_is_told_from_a_bound_at_the_first_bit_that_differs() {
-        for laplace in [laplace(2, 1.0), laplace(1, 3.0), laplace(2, 0.1)] {
-            let sampler = Inversion::new(laplace);
+        for noise in
+            [laplace(2, 1.0).into(), laplace(1, 3.0).into(), laplace(2, 0.1).into(), gaussian(30.25).into()]
+        {
+            let sampler = Inversion::new(noise);
             for m in [1, 2, 5, 13] {
                 for more in 0..4 {
-                    let bound = bits_of_bound(&laplace, m, BITS + 64 * more);
+                    let bound = bits_of_bound(noise, m, BITS + 64 * more);
                     for (uniform, magnitude) in [(&bound - UBig::ONE, m), (&bound + UBig::ONE, m - 1)] {
                         for negative in [0, 1] {
                             let words = (0..=more)
@@ -221,16 +162,17 @@ mod tests {
         assert_eq!(Some(sampler.bounds.len()), entries.map(|m| m as usize));
     }
 
-    /// From 64 and 67 bits, where enclosures are wider than a unit: no bound lies outside its table
-    /// entry, and values beside a bound equal those of the fine table.
+    /// No bound lies outside its table entry, of at most two units for the table in use. From 64 and 67 bits
+    /// enclosures are wider, and values beside a bound equal those of the fine table.
     #[test]
     fn a_coarse_table_leaves_more_open_and_decides_nothing_else() {
         for laplace in [laplace(2, 1.0), laplace(1, 3.0)] {
             let fine = Inversion::new(laplace);
-            for bits in [64, 67] {
+            assert!(fine.bounds.iter().all(|(floor, ceiling)| ceiling - floor <= 2));
+            for bits in [64, 67, TABLE_BITS] {
                 let coarse = Inversion::from_bits(laplace.into(), bits);
                 for (m, (floor, ceiling)) in (1..).zip(&coarse.bounds) {
-                    let bound = word(&bits_of_bound(&laplace, m, BITS));
+                    let bound = word(&bits_of_bound(laplace.into(), m, BITS));
                     assert!((*floor..*ceiling).contains(&bound), "{m} at {bits} bits");
                 }
                 for (floor, ceiling) in coarse.bounds.iter().filter(|(floor, _)| *floor > 1) {
@@ -243,48 +185,6 @@ mod tests {
                     }
                 }
             }
-        }
-    }
-
-    /// Compared with rejection from Laplace values (Canonne, Kamath and Steinke 2020, Algorithm 3),
-    /// here with coins in floats: a quarter of a million values each, at deviations of 2, 5.5 and 25.
-    /// The two-sample statistic has as many degrees of freedom as cells; six standard deviations more
-    /// are a false alarm in fewer than one in a million. Seeded: deterministic.
-    #[test]
-    fn gaussian_values_are_those_of_the_rejection_sampler() {
-        for (variance, scale) in [(4.0, 3_u32), (30.25, 6), (625.0, 26)] {
-            let sampler = Inversion::new(gaussian(variance));
-            let entropy = &mut InsecureSeededEntropy::new(5);
-            let proposal = laplace(scale, 1.0);
-            let center = variance / f64::from(scale);
-            let mut rejection = || loop {
-                let value = proposal.sample(entropy).unwrap();
-                let distance = value.unsigned_abs() as f64 - center;
-                let coin = entropy.word().unwrap() as f64 / 2_f64.powi(64);
-                if coin < (-distance * distance / (2.0 * variance)).exp() {
-                    return value;
-                }
-            };
-            let runs = 250_000;
-            let mut seen = std::collections::HashMap::<i64, [f64; 2]>::new();
-            for _ in 0..runs {
-                seen.entry(rejection()).or_default()[1] += 1.0;
-            }
-            let entropy = &mut InsecureSeededEntropy::new(6);
-            for _ in 0..runs {
-                seen.entry(sampler.sample(entropy).unwrap()).or_default()[0] += 1.0;
-            }
-            let cells = seen.values().filter(|[ours, theirs]| ours + theirs >= 40.0);
-            let freedom = cells.clone().count() as f64;
-            let statistic: f64 = cells.map(|[ours, theirs]| (ours - theirs).powi(2) / (ours + theirs)).sum();
-            assert!(statistic < freedom + 6.0 * (2.0 * freedom).sqrt(), "{variance}: {statistic} {freedom}");
-            let exact: f64 = seen
-                .iter()
-                .map(|(value, [ours, _])| [*ours, f64::from(runs) * mass(variance, *value)])
-                .filter(|[_, expected]| *expected >= 20.0)
-                .map(|[ours, expected]| (ours - expected).powi(2) / expected)
-                .sum();
-            assert!(exact < freedom + 6.0 * (2.0 * freedom).sqrt(), "{variance}: {exact} {freedom}");
         }
     }
 
@@ -306,31 +206,13 @@ mod tests {
         }
     }
 
-    /// At a bound, and beyond the table, the next bits decide.
     #[test]
-    fn what_the_first_bits_leave_open_further_bits_decide_of_a_gaussian_value() {
+    fn a_gaussian_value_beyond_the_table_lies_where_its_tail_says() {
         let gaussian = gaussian(30.25);
         let sampler = Inversion::new(gaussian);
-        for m in [1_u64, 4, 21] {
-            let tail = gaussian.tail(m, 512);
-            let bound = (tail.low * 2_u8) >> (512 - BITS - 64);
-            for (uniform, magnitude) in [(&bound - UBig::ONE, m), (&bound + UBig::ONE, m - 1)] {
-                let words = vec![word(&(&uniform >> 64)) << 1, word(&(&uniform & UBig::from(u64::MAX)))];
-                let mut entropy = FixedWords(words);
-                assert_eq!(sampler.sample(&mut entropy).unwrap(), magnitude as i64, "{m}");
-                assert!(entropy.0.is_empty());
-            }
-        }
         let far = sampler.sample(&mut FixedWords(vec![1, 0, 0, 0, u64::MAX])).unwrap();
         assert!(far < -(sampler.bounds.len() as i64), "{far}");
         let least = 2.0 * gaussian.tail_in_floats(far.unsigned_abs());
         assert!(least > 2_f64.powi(-255), "{least}");
-    }
-
-    #[test]
-    fn a_table_of_a_large_deviation_has_nine_entries_for_each_unit() {
-        let sampler = Inversion::new(DiscreteGaussian::new(4_000 * 4_000, 1).unwrap());
-        let entries = sampler.bounds.len() as f64 / 4_000.0;
-        assert!((entries - 9.08).abs() < 0.1, "{entries}");
     }
 }

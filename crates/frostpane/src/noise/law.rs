@@ -88,12 +88,6 @@ impl Noise {
         of_either!(self, law => law.reach_in_floats(chance))
     }
 
-    #[cfg(any(test, feature = "internals"))]
-    /// The least `q` such that all of `keys` values lie within `-q..=q`, except with probability `failure`.
-    pub fn quantile(&self, keys: u64, failure: f64) -> u64 {
-        of_either!(self, law => law.quantile(keys, failure))
-    }
-
     /// From this distance on, raising a count by one lowers the bound on its noise by at most one,
     /// where each count gets a part of the failure proportional to its square
     /// ([why](crate::proofs::noise_bounds#by-count)).
@@ -114,6 +108,49 @@ impl Noise {
                 Box::new(std::iter::successors(first, move |last| Some(last.times(&ratio))))
             }
             Self::Gaussian(gaussian) => Box::new(gaussian.outside(bits).into_iter()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::discrete_gaussian::GREATEST_VARIANCE;
+    use crate::noise::discrete_gaussian::tests::gaussian;
+    use crate::privacy::Epsilon;
+
+    /// The least float that a tail does not exceed, and the one below, which it does exceed: their reaches are one
+    /// apart, wherever the first guess in floats lies. For 0.086 and 0.399 it lies one above a reach of 0.
+    #[test]
+    fn a_reach_is_exact_to_the_last_bit_of_the_chance() {
+        let is_exact = |noise: Noise, m: u64| {
+            let tail = noise.tail(m, 1_024);
+            let mut chance = tail.approximate().next_down().next_down();
+            while tail.at_most(chance) == Some(false) {
+                chance = chance.next_up();
+            }
+            assert_eq!(tail.at_most(chance), Some(true));
+            assert_eq!(noise.reach(chance), m, "{noise:?}");
+            assert_eq!(noise.reach(chance.next_down()), m + 1, "{noise:?}");
+        };
+        for epsilon in [3.0, 1.0, 0.399, 0.3, 0.1, 0.086, 0.001, 0.000081, 0.000001] {
+            let laplace = DiscreteLaplace::new(1, Epsilon::new(epsilon).unwrap());
+            let likely = (0..40).chain([1_000, 100_000]).filter(|m| *m as f64 * epsilon <= 500.0);
+            likely.for_each(|m| is_exact(laplace.into(), m));
+        }
+        for (noise, chance) in [
+            (DiscreteGaussian::new(GREATEST_VARIANCE, 1).unwrap().into(), 1e-9),
+            (DiscreteLaplace::new(u32::MAX, Epsilon::new(1e-6).unwrap()).into(), 0.3),
+            (DiscreteLaplace::new(u32::MAX, Epsilon::new(1e-6).unwrap()).into(), 1e-80),
+        ] {
+            let reach = Noise::reach(&noise, chance);
+            assert_eq!(noise.tail(reach, 512).at_most(chance), Some(true), "{noise:?}");
+            assert_eq!(noise.tail(reach - 1, 512).at_most(chance), Some(false), "{noise:?}");
+        }
+        for (variance, m) in
+            [4.0, 30.25, 625.0].into_iter().flat_map(|variance| [0, 1, 2, 9, 30].map(|m| (variance, m)))
+        {
+            is_exact(gaussian(variance).into(), m);
         }
     }
 }

@@ -13,13 +13,11 @@
 //! `tests/noise.rs` compares both with OpenDP's and with their exact probabilities. OpenDP has no joint
 //! draw for many equal keys; it is in [`Threshold`](crate::mechanism::Threshold).
 
-mod bernoulli;
 pub(crate) mod binomial;
 pub(crate) mod discrete_gaussian;
 pub(crate) mod discrete_laplace;
 pub(crate) mod entropy;
 pub(crate) mod gaussian_delta;
-pub(crate) mod gaussian_sum;
 mod gaussian_tail;
 pub(crate) mod inversion;
 pub(crate) mod laplace_sum;
@@ -32,6 +30,5 @@ pub use discrete_laplace::DiscreteLaplace;
 pub use entropy::InsecureSeededEntropy;
 pub use entropy::{Entropy, OsEntropy};
 pub use inversion::Inversion;
-pub use laplace_sum::LaplaceSum;
 pub use law::{Noise, NoiseLaw};
 pub use noise_sum::NoiseSum;

@@ -11,9 +11,10 @@ use crate::release::Request;
 use crate::release::by_sketch::BySketch;
 use crate::release::continual::{ContinualInfo, ContinualReleaser};
 use crate::release::guarantee::Guarantee;
-use crate::release::noise_bounds::{NoiseBounds, first};
+use crate::release::noise_bounds::NoiseBounds;
 use crate::release::norm::NormEstimate;
 use crate::release::total::Total;
+use crate::search::first;
 use crate::spec::Norm;
 
 /// The expected properties of a release over a window with a given number of events.

@@ -87,25 +87,33 @@ impl Split {
 mod tests {
     use super::*;
 
-    fn sum(parts: &[Option<Epsilon>]) -> f64 {
-        parts.iter().flatten().map(|part| part.as_f64()).sum()
-    }
-
+    /// Every part in fortieths, exactly: a quarter for private boundaries; of the rest, if the norm is measured, a
+    /// tenth for the norm and nine for the counts; half for each measurement of the slack.
     #[test]
     fn all_parts_of_a_release_add_up_to_its_epsilon() {
-        let whole = Epsilon::new(0.8).unwrap();
-        for (norm, boundaries) in [(false, false), (true, false), (false, true), (true, true)] {
-            let split = Split::one_shot(whole, norm, boundaries);
-            let spent = sum(&[split.boundaries, split.norm, Some(split.counts)]);
-            assert!((spent - 0.8).abs() < 1e-12, "{split:?}");
-            let of_slack = if norm { 2.0 } else { 1.0 } * split.slack.as_f64();
-            assert!((of_slack + sum(&[split.boundaries]) - 0.8).abs() < 1e-12, "{split:?}");
-            assert_eq!((split.norm.is_some(), split.boundaries.is_some()), (norm, boundaries));
+        let product = |a: Epsilon, b: Epsilon| u128::from(a.numerator()) * u128::from(b.denominator());
+        for epsilon in [1.0, 0.3, 0.000_001, 7.123_456] {
+            let whole = Epsilon::new(epsilon).unwrap();
+            for (norm, private, [boundaries, of_norm, counts, slack]) in [
+                (false, false, [0, 0, 40, 40]),
+                (true, false, [0, 4, 36, 20]),
+                (false, true, [10, 0, 30, 30]),
+                (true, true, [10, 3, 27, 15]),
+            ] {
+                let split = Split::one_shot(whole, norm, private);
+                for (part, of_forty) in [
+                    (split.boundaries.unwrap_or(Epsilon::NONE), boundaries),
+                    (split.norm.unwrap_or(Epsilon::NONE), of_norm),
+                    (split.counts, counts),
+                    (split.slack, slack),
+                ] {
+                    assert_eq!(40 * product(part, whole), of_forty * product(whole, part), "{split:?}");
+                }
+                assert_eq!(boundaries + of_norm + counts, 40);
+                assert_eq!(boundaries + if norm { 2 } else { 1 } * slack, 40);
+                assert_eq!((split.norm.is_some(), split.boundaries.is_some()), (norm, private));
+            }
         }
-        let all = Split::one_shot(whole, true, true);
-        assert_eq!(all.boundaries.map(Epsilon::as_f64), Some(0.2));
-        assert!((all.norm.unwrap().as_f64() - 0.06).abs() < 1e-12);
-        assert!((all.counts.as_f64() - 0.54).abs() < 1e-12);
     }
 
     #[test]

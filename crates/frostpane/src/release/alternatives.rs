@@ -7,23 +7,17 @@ use crate::privacy::Epsilon;
 use crate::release::noise_tree::{Tree, WindowNoise};
 use crate::spec::Unit;
 
-/// The noise of a continual release, and what other ways would need.
+/// The noise of a continual release, and what other ways would need: standard deviations of the noise of a count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternatives {
     pub(crate) tree: Tree,
-    /// The standard deviation of a count's noise, as drawn.
+    /// As drawn.
     pub(crate) deviation: f64,
-    pub(crate) fresh: Fresh,
-}
-
-/// The standard deviation of a count's noise with fresh noise for each window: an event is in as many
-/// windows as a window has panes.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Fresh {
-    /// With epsilon divided by the number of windows.
-    pub basic: f64,
-    /// With a delta, half of which is left to the threshold.
-    pub with_delta: Option<WithDelta>,
+    /// With fresh noise for each window and epsilon divided by their number: an event is in as many windows as a
+    /// window has panes.
+    pub(crate) basic: f64,
+    /// The same with a delta, half of which is left to the threshold.
+    pub(crate) with_delta: Option<WithDelta>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -36,23 +30,14 @@ pub(crate) struct WithDelta {
 
 impl Alternatives {
     pub(crate) fn new(noise: &WindowNoise, panes: u64, unit: Unit, epsilon: Epsilon, delta: f64) -> Self {
-        Self {
-            tree: noise.tree,
-            deviation: noise.deviation(),
-            fresh: Fresh::new(panes, unit, epsilon, delta),
-        }
-    }
-}
-
-impl Fresh {
-    fn new(panes: u64, unit: Unit, epsilon: Epsilon, delta: f64) -> Self {
         let log = (2.0 / delta).ln();
         let with_delta = (delta > 0.0).then(|| WithDelta {
             advanced: advanced(panes as f64, epsilon.as_f64(), log),
             concentrated: concentrated(panes as f64, epsilon.as_f64(), log),
         });
         let each = epsilon.share(1, panes);
-        Self { basic: DiscreteLaplace::new(unit.counts(), each).variance().sqrt(), with_delta }
+        let basic = DiscreteLaplace::new(unit.counts(), each).variance().sqrt();
+        Self { tree: noise.tree, deviation: noise.deviation(), basic, with_delta }
     }
 }
 
@@ -85,13 +70,19 @@ fn concentrated(windows: f64, epsilon: f64, log: f64) -> f64 {
 mod tests {
     use super::*;
 
+    fn alternatives(panes: u64, epsilon: f64, delta: f64) -> Alternatives {
+        let epsilon = Epsilon::new(epsilon).unwrap();
+        let noise = WindowNoise::new(panes, Unit::Event, epsilon, u64::MAX).unwrap();
+        Alternatives::new(&noise, panes, Unit::Event, epsilon, delta)
+    }
+
     /// Each alternative by its own equation: its noise spends exactly epsilon.
     #[test]
     fn alternatives_spend_what_they_may() {
         for (panes, epsilon, delta) in
             [(1_u64, 1.0, 1e-9), (32, 1.0, 1e-9), (100, 0.25, 1e-6), (365, 4.0, 0.1)]
         {
-            let others = Fresh::new(panes, Unit::Event, Epsilon::new(epsilon).unwrap(), delta);
+            let others = alternatives(panes, epsilon, delta);
             let windows = panes as f64;
             let q = (-epsilon / (2.0 * windows)).exp();
             assert!((others.basic / ((2.0 * q).sqrt() / (1.0 - q)) - 1.0).abs() < 1e-9);
@@ -108,22 +99,17 @@ mod tests {
         // With almost no windows half of epsilon spends all of it, to the last bit.
         let all = advanced(2.0_f64.powi(-60), 1.0, 2.0_f64.powi(61));
         assert_eq!(all, 8.0_f64.sqrt() / 0.5);
-        assert!(Fresh::new(4, Unit::Event, Epsilon::new(1.0).unwrap(), 0.0).with_delta.is_none());
+        assert_eq!(alternatives(4, 1.0, 0.0).with_delta, None);
     }
 
     #[test]
     fn what_is_done_and_what_the_others_come_to_is_said() {
-        let epsilon = Epsilon::new(1.0).unwrap();
-        let say = |panes: u64, delta: f64| {
-            let noise = WindowNoise::new(panes, Unit::Event, epsilon, u64::MAX).unwrap();
-            Alternatives::new(&noise, panes, Unit::Event, epsilon, delta).to_string()
-        };
         assert_eq!(
-            say(32, 0.0),
+            alternatives(32, 1.0, 0.0).to_string(),
             "each key has one noise value a pane, the same in every window: standard deviation 15.8 in a window; fresh noise for \
              each window would have 90.5 under basic composition"
         );
-        let tree = say(64, 1e-9);
+        let tree = alternatives(64, 1.0, 1e-9).to_string();
         assert!(tree.starts_with(
             "each key has one noise value for each node of a tree of 2 levels over the panes, 8 to one, the same in every \
              window: standard deviation 21.9 in a window;"
@@ -139,14 +125,13 @@ mod tests {
     fn noise_drawn_once_is_never_worse_than_fresh_noise_for_each_window() {
         for panes in [1_u64, 2, 5, 32, 100, 1_000, 5_000] {
             for epsilon in [0.1, 1.0, 4.0] {
-                let epsilon = Epsilon::new(epsilon).unwrap();
-                let ours = WindowNoise::new(panes, Unit::Event, epsilon, u64::MAX).unwrap().deviation();
                 for delta in [0.0, 1e-12, 1e-6, 0.25] {
-                    let others = Fresh::new(panes, Unit::Event, epsilon, delta);
-                    assert!(ours <= others.basic * 1.000_001, "{panes} {epsilon:?}");
-                    if let Some(others) = others.with_delta {
-                        assert!(ours <= others.concentrated, "{panes} {epsilon:?} {delta}");
-                        assert!(ours <= others.advanced || panes == 1, "{panes} {epsilon:?} {delta}");
+                    let Alternatives { deviation, basic, with_delta, .. } =
+                        alternatives(panes, epsilon, delta);
+                    assert!(deviation <= basic * 1.000_001, "{panes} {epsilon}");
+                    if let Some(others) = with_delta {
+                        assert!(deviation <= others.concentrated, "{panes} {epsilon} {delta}");
+                        assert!(deviation <= others.advanced || panes == 1, "{panes} {epsilon} {delta}");
                     }
                 }
             }

@@ -15,9 +15,8 @@ use crate::noise::laplace_sum::LEAST_CHANCE;
 use crate::noise::{DiscreteLaplace, Inversion, NoiseLaw, NoiseSum};
 use crate::pane::Pane;
 use crate::release::alternatives::Alternatives;
-use crate::release::counts::CountSource;
 use crate::release::guarantee::Guarantee;
-use crate::release::noise_bounds::{NoiseBounds, first};
+use crate::release::noise_bounds::NoiseBounds;
 use crate::release::noise_tree::node_key::{Keyed, KeyedEntropy, Purpose};
 use crate::release::noise_tree::{NodeKey, Nodes, WindowNodes, WindowNoise};
 use crate::release::norm::NormEstimate;
@@ -25,6 +24,8 @@ use crate::release::one_shot::{Findings, measure_norm};
 use crate::release::published::{Coverage, Estimator, Release, RequestedWindow};
 use crate::release::request::Request;
 use crate::release::total::Total;
+use crate::release::window_counts::CountSource;
+use crate::search::first;
 use crate::spec::{Edge, Unit, ValidSpec};
 
 /// Every key of the universe is evaluated at every slide, so it must not be larger than this.
@@ -598,16 +599,6 @@ mod tests {
             [1, 8, 5, 12]
         );
         assert_eq!(windows_with(u64::MAX, 9), u64::MAX);
-    }
-
-    /// A quarter of epsilon is for the norms, and each of the `B` that an event is in has a `B`-th of that.
-    #[test]
-    fn norms_have_a_quarter_of_epsilon_together() {
-        let l2 = declared(9).norm(Norm::L2).epsilon(2.0);
-        let sequence = sequence(l2, 8, Some(10)).unwrap();
-        let split = sequence.request.split;
-        assert_eq!(split.norm.unwrap().as_f64(), 2.0 / 10.0 / 8.0);
-        assert_eq!(split.counts.as_f64(), 1.8);
     }
 
     /// Three panes a window, so five whose noise is in that of one: the most that five in a row had.

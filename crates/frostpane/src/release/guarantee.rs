@@ -434,99 +434,63 @@ mod tests {
 
     #[test]
     fn an_empty_list_says_why() {
-        let sound = numbers().state();
-        assert_eq!(
-            sound.why_empty(&Total::public(5), 5).to_string(),
-            "no noisy count reached the threshold of 831, and every key with a count of at least 878 would be listed: ask \
-             for a smaller alpha"
-        );
-        assert!(
-            sound
-                .why_empty(&Total::public(0), 9)
-                .to_string()
-                .starts_with("the window lies within one pane that began before it")
-        );
-        assert!(
-            sound.why_empty(&Total::public(0), 1).to_string().starts_with("the window lies within one pane")
-        );
-        assert_eq!(sound.why_empty(&Total::public(0), 0).to_string(), "the window has no events");
-        let floor = Guarantee { threshold: 60, ..numbers() };
-        assert!(floor.state().why_empty(&Total::public(5), 5).to_string().starts_with(
-            "no noisy count reached 91, the least that may be listed at this epsilon and delta"
-        ));
+        const ONE_PANE: &str = "the window lies within one pane that began before it";
+        for (threshold, events, asked, expected) in [
+            (
+                800,
+                5,
+                5,
+                "no noisy count reached the threshold of 831, and every key with a count of at least 878 would be listed: ask \
+                 for a smaller alpha",
+            ),
+            (60, 5, 5, "no noisy count reached 91, the least that may be listed at this epsilon and delta"),
+            (800, 0, 9, ONE_PANE),
+            (800, 0, 1, ONE_PANE),
+            (800, 0, 0, "the window has no events"),
+        ] {
+            let statement = Guarantee { threshold, ..numbers() }.state();
+            let note = statement.why_empty(&Total::public(events), asked).to_string();
+            assert!(note.starts_with(expected), "{note}");
+        }
     }
 
-    /// The largest obstacle decides: the slack, the norm's error times alpha if a sketch contributes,
-    /// the cut, or the noise.
+    /// The largest obstacle decides: the slack, the norm's error times alpha if a sketch contributes, the cut, or
+    /// the noise.
     #[test]
     fn the_remedy_is_for_the_largest_obstacle() {
-        let position = |advice: String| {
-            [
-                "slide by less",
-                "allow more memory for a wider sketch",
-                "allow more memory or slide by more",
-                "ask for a larger epsilon",
-            ]
-            .iter()
-            .position(|start| advice.starts_with(start))
-        };
-        let remedy = |slack: u64, cut: u64, norm_error: f64, by_sketch: bool| {
+        const SLIDE: &str = "slide by less";
+        const SKETCH: &str = "allow more memory for a wider sketch";
+        const CUT: &str = "allow more memory or slide by more";
+        const NOISE: &str = "ask for a larger epsilon";
+        let none = [0.0, 0.0];
+        for (slack, cut, noise, [below, above], by_sketch, expected) in [
+            (50, 0, 50, none, false, SLIDE),
+            (49, 0, 50, none, false, NOISE),
+            (0, 50, 50, none, false, CUT),
+            (0, 49, 50, none, false, NOISE),
+            (51, 50, 50, none, false, SLIDE),
+            (50, 51, 50, none, false, CUT),
+            (50, 51, 50, [0.0, 520.0], true, SKETCH),
+            (50, 51, 50, [0.0, 520.0], false, NOISE),
+            (50, 51, 50, [0.0, 500.0], true, CUT),
+            (7, 31, 50, [1_000.0, 1.0], true, SKETCH),
+            // A norm without an error is in nobody's way.
+            (90, 31, 50, none, true, SLIDE),
+            // No events, and a single one.
+            (0, 0, 0, none, false, NOISE),
+            (1, 0, 0, none, false, SLIDE),
+            (0, 1, 0, none, false, CUT),
+        ] {
+            let (low, high) = (10_000.0 - below, 10_000.0 + above);
             let guarantee = Guarantee {
                 slack,
                 cut,
-                norm: NormEstimate { value: 100, low: 100.0, high: 100.0 + norm_error, by_sketch },
+                norm: NormEstimate { value: 10_000, low, high, by_sketch },
+                bounds: NoiseBounds::Alike { over: noise, under: noise },
                 ..numbers()
             };
-            position(guarantee.remedy(0.1).to_string()).unwrap()
-        };
-        assert_eq!(remedy(50, 0, 0.0, false), 0);
-        assert_eq!(remedy(49, 0, 0.0, false), 3);
-        assert_eq!(remedy(0, 50, 0.0, false), 2);
-        assert_eq!(remedy(0, 49, 0.0, false), 3);
-        assert_eq!(remedy(51, 50, 0.0, false), 0);
-        assert_eq!(remedy(50, 51, 0.0, false), 2);
-        assert_eq!(remedy(50, 51, 520.0, true), 1);
-        assert_eq!(remedy(50, 51, 520.0, false), 3);
-        assert_eq!(remedy(50, 51, 500.0, true), 2);
-        // No events, and a single one.
-        let alone = |slack: u64, cut: u64| {
-            let guarantee = Guarantee {
-                slack,
-                cut,
-                norm: NormEstimate::of_events(10_000),
-                bounds: NoiseBounds::Alike { over: 0, under: 0 },
-                ..numbers()
-            };
-            position(guarantee.remedy(0.1).to_string()).unwrap()
-        };
-        assert_eq!([alone(0, 0), alone(1, 0), alone(0, 1)], [3, 0, 2]);
-        let exact = Guarantee {
-            norm: NormEstimate { by_sketch: true, ..NormEstimate::of_events(10_000) },
-            slack: 90,
-            ..numbers()
-        };
-        assert_eq!(
-            position(exact.remedy(0.1).to_string()),
-            Some(0),
-            "a norm without an error is in nobody's way"
-        );
-        // An error below the norm counts as well.
-        let low = Guarantee {
-            norm: NormEstimate { value: 10_000, low: 9_000.0, high: 10_001.0, by_sketch: true },
-            ..numbers()
-        };
-        assert!(low.remedy(0.1).to_string().starts_with("allow more memory for a wider sketch"));
-    }
-
-    #[test]
-    fn the_advice_names_what_is_in_the_way() {
-        let advice = |cut, norm| {
-            guarantee(0.001, 10_000, cut, norm).state().promises.unwrap().reason.unwrap().to_string()
-        };
-        let exact = NormEstimate::of_events(10_000);
-        assert!(advice(0, exact).contains("ask for a larger epsilon or a window with more events"));
-        assert!(advice(500, exact).contains("allow more memory or slide by more"));
-        let vague = NormEstimate { low: 1e4, value: 1_000_000, high: 1e8, by_sketch: true };
-        assert!(advice(0, vague).contains("for a wider sketch"));
+            let advice = guarantee.remedy(0.1).to_string();
+            assert!(advice.starts_with(expected), "{slack} {cut} {noise} {below} {above}: {advice}");
+        }
     }
 }

@@ -3,7 +3,6 @@
 pub(crate) mod alternatives;
 pub(crate) mod by_sketch;
 pub(crate) mod continual;
-mod counts;
 pub(crate) mod guarantee;
 pub(crate) mod noise_bounds;
 pub(crate) mod noise_tree;
@@ -16,16 +15,14 @@ mod slack;
 #[cfg(test)]
 pub(crate) mod test_oracle;
 pub(crate) mod total;
-#[cfg(feature = "internals")]
-mod unnoised;
 pub(crate) mod window;
 mod window_counts;
 
 pub use continual::ContinualInfo;
 pub use guarantee::Promises;
 pub use note::{Note, Shortfall};
+#[cfg(feature = "internals")]
+pub use one_shot::Unnoised;
 pub use published::{Coverage, Estimator, Heavy, Release, RequestedWindow};
 pub(crate) use request::Request;
-#[cfg(feature = "internals")]
-pub use unnoised::Unnoised;
 pub(crate) use window_counts::keys_at_a_time;

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::noise::Noise;
+use crate::search::first;
 
 /// The part of the failure probability, in either direction, for bounds stated before any noise is drawn.
 const BEFORE: f64 = 0.1;
@@ -202,16 +203,6 @@ impl ByCount {
         let most = noisy.saturating_add(self.goes(noisy.max(1)));
         first(noisy, most, |count| count + 1 > noisy.saturating_add(self.goes(count + 1)))
     }
-}
-
-/// The least of `from..=to` that satisfies a monotone condition; `to` if none before does.
-pub(crate) fn first(from: u64, to: u64, has: impl Fn(u64) -> bool) -> u64 {
-    let (mut low, mut high) = (from, to.max(from));
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if has(middle) { high = middle } else { low = middle + 1 }
-    }
-    low
 }
 
 /// Noise bounds at a threshold before noise is drawn, and the noisy counts to observe in order to
@@ -426,17 +417,30 @@ mod tests {
         assert_eq!(declared.goes(0), 79);
     }
 
-    /// Ends of intervals by definition, found one by one: the least and the greatest count whose noise
-    /// allows it.
+    /// The bounds follow the tail of the noise for every count. Ends of intervals are those by definition, found one by one:
+    /// the least and the greatest count whose noise allows it; except the lower ones below the count from which on
+    /// greatest noisy counts rise or, with Gaussian noise, up to the power of two that it lies within.
     #[test]
     fn ends_of_intervals_are_the_least_and_the_greatest_count_that_noise_allows() {
-        for limits in [limits(50_000, None, 50_000, false), limits(50_000, Some(700.0), 3_000, true)] {
-            let by_count = ByCount::new(laplace(2, EPSILON), &limits, 60, 0.02);
-            let rising = 5;
-            for noisy in 60..400 {
-                let least = (by_count.least..).find(|count| count + by_count.goes(*count) >= noisy).unwrap();
+        let (by_events, by_norm) =
+            (limits(50_000, None, 50_000, false), limits(50_000, Some(700.0), 3_000, true));
+        for (noise, limits, first, factor) in [
+            (laplace(2, EPSILON).into(), by_events, 60, 1),
+            (laplace(2, EPSILON).into(), by_norm, 60, 1),
+            (gaussian(30), by_events, 160, 2),
+            (gaussian(30), by_norm, 160, 2),
+            (gaussian(600), limits(1_000_000, Some(9_000.0), 1_000_000, false), 160, 2),
+        ] {
+            let by_count = ByCount::new(noise, &limits, first, 0.02);
+            for count in [1, 2, 9, 40, 300, 2_000] {
+                let exact = noise.reach(0.02 * by_count.shares.part(count)).saturating_sub(1);
+                assert!((exact..=exact + 1).contains(&by_count.goes(count)), "{count}");
+            }
+            for noisy in first..600 {
                 let low = by_count.low(noisy);
-                assert!(low == least || least < rising && low == by_count.least, "{noisy}: {low} {least}");
+                let least = (by_count.least..).find(|count| count + by_count.goes(*count) >= noisy).unwrap();
+                assert!(low <= least, "{noisy}: {low} {least}");
+                assert!(low == least || least < factor * by_count.rising(), "{noisy}: {low} {least}");
                 let greatest = (noisy..).take_while(|count| count - by_count.goes(*count) <= noisy).last();
                 assert_eq!(Some(by_count.high(noisy)), greatest, "{noisy}");
             }
@@ -447,18 +451,22 @@ mod tests {
     /// many more of them.
     #[test]
     fn no_count_below_an_interval_can_have_been_the_one() {
-        for limits in
-            [limits(10_000_000, None, 10_000_000, false), limits(10_000_000, Some(9_000.0), 1_000_000, true)]
-        {
-            let by_count = ByCount::new(laplace(2, 0.05), &limits, 900, 0.05);
-            let mut falls = 0;
-            for count in by_count.least..300 {
+        let by_norm = limits(10_000_000, Some(9_000.0), 1_000_000, true);
+        let mut falls = 0;
+        for (noise, limits, threshold) in [
+            (laplace(2, 0.05).into(), limits(10_000_000, None, 10_000_000, false), 900),
+            (laplace(2, 0.05).into(), by_norm, 900),
+            (gaussian(1_600), by_norm, 300),
+        ] {
+            let by_count = ByCount::new(noise, &limits, threshold, 0.05);
+            for count in by_count.least..400 {
                 let noisy = count + by_count.goes(count);
                 assert!(by_count.low(noisy) <= count, "{limits:?} {count}");
+                assert!(by_count.over(noisy) >= noisy - by_count.low(noisy), "{limits:?} {count}");
                 falls += u32::from(count + 1 + by_count.goes(count + 1) < noisy);
             }
-            assert!(falls > 0, "{limits:?}: the test has no power");
         }
+        assert!(falls > 1, "the test has no power");
     }
 
     /// The noise of 7 keys is observed, each with a seventh of two fifths of the failure probability;
@@ -518,33 +526,6 @@ mod tests {
         DiscreteGaussian::new(variance, 1).unwrap().into()
     }
 
-    /// The bounds of Gaussian noise follow its own tail for every count, and ends of intervals are
-    /// those by definition, except the lower ones up to the power of two within which greatest noisy
-    /// counts begin to rise.
-    #[test]
-    fn intervals_with_gaussian_noise_end_where_its_tail_says() {
-        for (limits, variance) in [
-            (limits(50_000, None, 50_000, false), 30),
-            (limits(50_000, Some(700.0), 3_000, true), 30),
-            (limits(1_000_000, Some(9_000.0), 1_000_000, false), 600),
-        ] {
-            let noise = gaussian(variance);
-            let by_count = ByCount::new(noise, &limits, 160, 0.02);
-            for count in [1, 2, 9, 40, 300, 2_000] {
-                let exact = noise.reach(0.02 * by_count.shares.part(count)).saturating_sub(1);
-                assert!((exact..=exact + 1).contains(&by_count.goes(count)), "{count}");
-            }
-            for noisy in 160..600 {
-                let low = by_count.low(noisy);
-                let least = (by_count.least..).find(|count| count + by_count.goes(*count) >= noisy).unwrap();
-                assert!(low <= least, "{noisy}: {low} {least}");
-                assert!(low == least || least < 2 * by_count.rising(), "{noisy}: {low} {least}");
-                let greatest = (noisy..).take_while(|count| count - by_count.goes(*count) <= noisy).last();
-                assert_eq!(Some(by_count.high(noisy)), greatest, "{noisy}");
-            }
-        }
-    }
-
     /// From `2/h` on the greatest noisy count never falls, with parts proportional to the squares of
     /// counts; just below it can.
     #[test]
@@ -569,17 +550,6 @@ mod tests {
                 }
             }
             assert!(falls_before > 0, "{variance}: the test has no power");
-        }
-    }
-
-    #[test]
-    fn counts_below_an_interval_cannot_have_been_the_one_with_gaussian_noise() {
-        let limits = limits(10_000_000, Some(9_000.0), 1_000_000, true);
-        let by_count = ByCount::new(gaussian(1_600), &limits, 300, 0.05);
-        for count in by_count.least..400 {
-            let noisy = count + by_count.goes(count);
-            assert!(by_count.low(noisy) <= count, "{count}");
-            assert!(by_count.over(noisy) >= noisy - by_count.low(noisy), "{count}");
         }
     }
 }

@@ -12,7 +12,6 @@ use crate::noise::Entropy;
 use crate::pane::Pane;
 use crate::privacy::Epsilon;
 use crate::release::by_sketch::BySketch;
-use crate::release::counts::CountSource;
 use crate::release::guarantee::{AccuracyStatement, Guarantee};
 use crate::release::norm::NormEstimate;
 use crate::release::published::{Coverage, Estimator, Heavy, Release, RequestedWindow};
@@ -20,7 +19,8 @@ use crate::release::request::Request;
 use crate::release::slack::Slack;
 use crate::release::total::Total;
 use crate::release::window::ReleaseWindow;
-use crate::release::window_counts::WindowCounts;
+use crate::release::window_counts::{CountSource, WindowCounts};
+use crate::search::first;
 use crate::sketch::CountSketch;
 use crate::spec::Norm;
 
@@ -234,12 +234,23 @@ fn norm_of<K: Key>(
     Ok(NormSource::Squares(counts.squares()?))
 }
 
-/// The values that a release adds noise to: the same counts and norm, without noise.
+/// The values that a release adds noise to, without noise: **they must not be published**.
 #[cfg(feature = "internals")]
-pub(crate) fn unnoised<K: Key>(
-    request: &Request<K>,
-    view: &ReleaseWindow<'_, K>,
-) -> Result<crate::release::Unnoised<K>> {
+#[derive(Clone, Debug)]
+pub struct Unnoised<K> {
+    /// The keys of the window with a count of at least 1.
+    pub counts: Vec<(K, u64)>,
+    /// Draws the noise of the counts and decides which are listed, unless the norm asks for more.
+    pub threshold: Threshold,
+    /// With user-level privacy the number of counted events, and its noise.
+    pub total: Option<(u64, crate::noise::DiscreteLaplace)>,
+    /// For L2 the norm, and its noise.
+    pub norm: Option<(u64, crate::noise::DiscreteLaplace)>,
+}
+
+/// The values that a release of this window adds noise to.
+#[cfg(feature = "internals")]
+pub(crate) fn unnoised<K: Key>(request: &Request<K>, view: &ReleaseWindow<'_, K>) -> Result<Unnoised<K>> {
     let panes = view.panes();
     let mut counts = Vec::new();
     WindowCounts::new(panes, request).for_each_table(|table| {
@@ -258,7 +269,7 @@ pub(crate) fn unnoised<K: Key>(
     let total = request.split.total.map(|epsilon| (events, unit.total(), epsilon));
     let with_noise =
         |(value, sensitivity, epsilon)| (value, crate::noise::DiscreteLaplace::new(sensitivity, epsilon));
-    Ok(crate::release::Unnoised {
+    Ok(Unnoised {
         counts,
         threshold: request.floor(),
         norm: norm.map(with_noise),
@@ -297,16 +308,7 @@ fn select<K: Key>(
 
 /// The `number`-th integer, from 0, that is not in a sorted list.
 fn nth_absent(taken: &[u64], number: u64) -> u64 {
-    let (mut low, mut high) = (0, taken.len());
-    while low < high {
-        let middle = (low + high) / 2;
-        if taken[middle] - middle as u64 <= number {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    number + low as u64
+    number + first(0, taken.len() as u64, |place| taken[place as usize] - place > number)
 }
 
 #[cfg(test)]
@@ -714,39 +716,6 @@ mod tests {
                 let first = all.next();
                 assert!(all.all(|other| Some(other) == first), "{same_norm:?}");
             }
-        }
-    }
-
-    /// 30,000 of 40,000 declared keys are present, too many for one table, and noise alone reaches the
-    /// threshold: each key is listed at most once, present and absent ones as often as noise allows.
-    #[test]
-    fn declared_keys_have_one_noise_each_however_many_tables_there_are() {
-        let shape = PaneShape::new(1 << 20, 0, None, 5).unwrap();
-        let asked = Spec { alpha: 1e-9, ..spec(Norm::L1, 1.0) };
-        let request = request_of(asked, Keys::range(0..40_000).unwrap(), shape);
-        let panes = vec![pane((0..30_000).map(Some), shape)];
-        let entropy = &mut InsecureSeededEntropy::new(8);
-        let mut tables = 0;
-        WindowCounts::new(&panes, &request)
-            .for_each_table(|_| {
-                tables += 1;
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(tables, 2);
-        let listed = select(&request, &panes, &request.floor(), entropy).unwrap();
-        let mut keys: Vec<u64> = listed.iter().map(|(key, _)| *key).collect();
-        keys.sort_unstable();
-        assert!(keys.is_sorted_by(|a, b| a < b), "a key is listed twice");
-        let present = keys.partition_point(|key| *key < 30_000);
-        // Pr[noise >= 0] = 1/(1+p) and Pr[noise >= 1] = p/(1+p), with p = exp(-1/2): within 6 standard
-        // deviations.
-        let p = (-0.5_f64).exp();
-        for (found, keys, chance) in
-            [(present, 30_000.0, 1.0 / (1.0 + p)), (keys.len() - present, 10_000.0, p / (1.0 + p))]
-        {
-            let spread = 6.0 * (keys * chance * (1.0 - chance)).sqrt();
-            assert!((found as f64 - keys * chance).abs() < spread, "{found} of {keys}");
         }
     }
 

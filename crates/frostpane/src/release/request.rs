@@ -106,18 +106,15 @@ impl<K: Key> Request<K> {
         let unit = self.noise_unit();
         let noise = DiscreteLaplace::new(unit.counts(), self.split.counts);
         let delta = self.spec.delta().as_f64();
-        match &self.keys {
-            Keys::Open if let Unit::User(bounds) = unit => {
-                let threshold = Threshold::for_users(bounds, self.split.counts, delta);
-                if self.fault.is(Mutant::ThresholdLessOne) { threshold.less_one() } else { threshold }
+        let threshold = match (&self.keys, unit) {
+            (Keys::Declared(universe), _) => return Threshold::for_declared_keys(noise, universe.size()),
+            (Keys::Open, Unit::User(bounds)) => Threshold::for_users(bounds, self.split.counts, delta),
+            (Keys::Open, Unit::Event) if self.fault.is(Mutant::OtherThreshold) => {
+                Threshold::of_continuous(noise, delta)
             }
-            Keys::Open if self.fault.is(Mutant::ThresholdLessOne) => {
-                Threshold::for_open_keys(noise, delta).less_one()
-            }
-            Keys::Open if self.fault.is(Mutant::OtherThreshold) => Threshold::of_continuous(noise, delta),
-            Keys::Open => Threshold::for_open_keys(noise, delta),
-            Keys::Declared(universe) => Threshold::for_declared_keys(noise, universe.size()),
-        }
+            (Keys::Open, Unit::Event) => Threshold::for_open_keys(noise, delta),
+        };
+        if self.fault.is(Mutant::ThresholdLessOne) { threshold.less_one() } else { threshold }
     }
 
     /// The threshold that is asked for, whatever privacy asks for.
@@ -200,45 +197,16 @@ mod tests {
     use crate::release::test_oracle::{DELTA, reach, request, request_of, shape, spec};
     use crate::spec::{Policy, Spec};
 
-    fn assert_share(share: Epsilon, whole: f64, part: u128, parts: u128) {
-        let whole = Epsilon::new(whole).unwrap();
-        let left = u128::from(share.numerator()) * u128::from(whole.denominator()) * parts;
-        let right = u128::from(share.denominator()) * u128::from(whole.numerator()) * part;
-        assert_eq!(left, right, "{share:?} is not {part} parts in {parts} of {whole:?}");
-    }
-
-    /// Every epsilon, in fortieths: a quarter for private boundaries; of the rest, if the norm is
-    /// private, a tenth for the norm and nine for the counts; half for each measurement of the slack.
     #[test]
-    fn epsilon_is_divided_without_a_remainder() {
-        for epsilon in [1.0, 0.3, 0.000_001, 7.123_456] {
-            for (norm, policy, parts) in [
-                (Norm::L1, Policy::Uniform, [0, 40, 40]),
-                (Norm::L2, Policy::Uniform, [4, 36, 20]),
-                (Norm::L1, Policy::Exponential, [0, 40, 40]),
-                (Norm::L2, Policy::Exponential, [4, 36, 20]),
-                (Norm::L1, Policy::Smooth, [0, 30, 30]),
-                (Norm::L2, Policy::Smooth, [3, 27, 15]),
-            ] {
-                let [of_norm, of_counts, of_slack] = parts;
-                let asked = Spec { policy: Some(policy), ..spec(norm, epsilon) };
-                let split = request_of(asked, Keys::Open, shape(10, 64)).split;
-                assert_share(split.counts, epsilon, of_counts, 40);
-                assert_share(split.slack, epsilon, of_slack, 40);
-                assert_eq!(split.norm.is_some(), norm == Norm::L2);
-                if let Some(of) = split.norm {
-                    assert_share(of, epsilon, of_norm, 40);
-                }
-                let private = policy == Policy::Smooth;
-                assert_eq!(split.boundaries.is_some(), private);
-                let of_boundaries = if private { 10 } else { 0 };
-                if let Some(boundaries) = split.boundaries {
-                    assert_share(boundaries, epsilon, of_boundaries, 40);
-                }
-                assert_eq!(of_boundaries + of_norm + of_counts, 40);
-                let measurements = if norm == Norm::L2 { 2 } else { 1 };
-                assert_eq!(of_boundaries + measurements * of_slack, 40);
-            }
+    fn epsilon_is_split_by_what_is_measured() {
+        let measured = [(Norm::L1, false), (Norm::L2, true)];
+        let private = [(Policy::Uniform, false), (Policy::Exponential, false), (Policy::Smooth, true)];
+        for ((norm, measures_norm), (policy, private)) in
+            measured.into_iter().flat_map(|norm| private.map(|policy| (norm, policy)))
+        {
+            let asked = Spec { policy: Some(policy), ..spec(norm, 0.3) };
+            let split = request_of(asked, Keys::Open, shape(10, 64)).split;
+            assert_eq!(split, Split::one_shot(Epsilon::new(0.3).unwrap(), measures_norm, private));
         }
     }
 
@@ -302,36 +270,5 @@ mod tests {
         assert_eq!(open.keys_with_noise([(u64::MAX, 11)]), u64::MAX);
         let declared = request(Norm::L1, 1.0, Keys::range(0..77).unwrap(), shape(10, 64));
         assert_eq!(declared.keys_with_noise([(1, 7), (1, 10)]), 77);
-    }
-
-    /// 100,000 events at alpha 0.1 with a cut of 300: a threshold of 7,500 less the cut. Public numbers
-    /// are limits, and the norm if it was measured.
-    #[test]
-    fn a_release_by_counts_is_worth_what_its_noise_and_its_cut_leave() {
-        for norm in [Norm::L1, Norm::L2] {
-            let request = request(norm, 0.5, Keys::Open, shape(10, 64));
-            let estimate = NormEstimate::of_events(100_000);
-            let floor = request.floor();
-            let (guarantee, prior) = request.by_counts(floor, &Total::public(100_000), 300, estimate, 5_000);
-            assert_eq!((guarantee.threshold, guarantee.cut, guarantee.slack), (7_200, 300, 0));
-            assert_eq!(guarantee.floor, request.floor().value());
-            assert_eq!(guarantee.alpha, Some(0.1));
-            assert_eq!(guarantee.norm.value, 100_000);
-            let limits = CountLimits {
-                events: 100_000,
-                norm: (norm == Norm::L2).then_some(100_000.0),
-                keys: 5_000,
-                declared: false,
-            };
-            let expected = PriorBounds::new(
-                *floor.noise(),
-                &limits,
-                [floor.value(), 7_200],
-                None,
-                request.counts_failure(),
-            );
-            assert_eq!(format!("{prior:?}"), format!("{expected:?}"));
-            assert_eq!(format!("{:?}", guarantee.bounds), format!("{:?}", expected.bounds));
-        }
     }
 }

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use hashbrown::HashTable;
 
+use crate::counting::events::WindowSums;
 use crate::error::Result;
 use crate::key::Key;
 use crate::pane::{Pane, add_up};
 use crate::release::request::Request;
+use crate::sketch::count_sketch::sum_of_squares;
 
 /// The smallest table that is worth a pass of its own, in keys, and the most passes.
 const SMALL_TABLE: u64 = 1 << 14;
@@ -55,13 +57,52 @@ impl<'a, K: Key> WindowCounts<'a, K> {
     }
 }
 
+/// Every key of a window once, with its count.
+pub(crate) enum CountSource<'a, K: Key> {
+    /// Carried over from the previous window.
+    WindowSums(&'a WindowSums<K>),
+    /// Panes to be added up.
+    Panes(WindowCounts<'a, K>),
+}
+
+impl<'a, K: Key> CountSource<'a, K> {
+    pub fn of_panes(panes: &'a [Cow<'a, Pane<K>>], request: &Request<K>) -> Self {
+        CountSource::Panes(WindowCounts::new(panes, request))
+    }
+
+    /// Visits every key.
+    pub fn for_each(&self, mut visit: impl FnMut(K::Ref<'_>, u64) -> Result<()>) -> Result<()> {
+        match self {
+            CountSource::WindowSums(sums) => sums.iter().try_for_each(|(key, sum)| visit(key, sum)),
+            CountSource::Panes(panes) => {
+                panes.for_each_table(|table| table.iter().try_for_each(|(key, sum)| visit(*key, *sum)))
+            }
+        }
+    }
+
+    /// The sum of all squared counts.
+    pub fn squares(&self) -> Result<u128> {
+        match self {
+            CountSource::WindowSums(sums) => Ok(sums.squares()),
+            CountSource::Panes(panes) => {
+                let mut squares = 0;
+                panes.for_each_table(|table| {
+                    squares += sum_of_squares(table.iter().map(|(_, sum)| *sum));
+                    Ok(())
+                })?;
+                Ok(squares)
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
     use crate::key::Keys;
-    use crate::pane::{OpenPane, PaneShape};
+    use crate::pane::PaneShape;
     use crate::release::test_oracle::{pane, request};
     use crate::spec::Norm;
 
@@ -108,30 +149,5 @@ mod tests {
             assert_eq!(*sum, expected.count() as u64, "{key}");
         }
         assert_eq!(all.len(), 2 * 6_667 + 20_000);
-    }
-
-    #[test]
-    fn every_key_is_visited_once_with_its_sum_however_many_passes_there_are() {
-        let shape = PaneShape::new(10_000, 0, None, 5).unwrap();
-        let panes: Vec<Cow<'_, Pane<u64>>> = (0..3)
-            .map(|pane| {
-                let mut open = OpenPane::new(shape);
-                (0..1_000).for_each(|i| open.update(Some(i % (300 + pane))));
-                Cow::Owned(open.close())
-            })
-            .collect();
-        let collected = |passes| {
-            let sums = WindowCounts { panes: &panes, passes, seed: 5 };
-            let mut all = BTreeMap::new();
-            sums.for_each_table(|table| {
-                table.iter().for_each(|(key, sum)| assert!(all.insert(*key, *sum).is_none()));
-                Ok(())
-            })
-            .unwrap();
-            all
-        };
-        let whole = collected(1);
-        assert_eq!(whole.values().sum::<u64>(), 3_000);
-        assert_eq!(collected(8), whole);
     }
 }

@@ -110,18 +110,11 @@ impl<K: Key> MisraGries<K> {
         let old = mem::replace(&mut self.slots, fresh);
         let places = mem::take(&mut self.places);
         let store = mem::take(&mut self.store);
-        let mask = slots - 1;
         for (held, count) in places.iter().map(|place| old[*place as usize]) {
             if count > less
                 && let Some(key) = K::held(held, &store)
             {
-                let hash = K::hash(key, self.seed);
-                let mut place = hash as usize & mask;
-                while self.slots[place].1 > 0 {
-                    place = (place + 1) & mask;
-                }
-                self.slots[place] = (K::hold(key, hash, &mut self.store), count - less);
-                self.places.push(place as u32);
+                self.put(key, count - less);
             }
         }
         if less > 0 {
@@ -130,19 +123,24 @@ impl<K: Key> MisraGries<K> {
         }
     }
 
+    /// Gives a slot to a key that has none.
+    fn put(&mut self, key: K::Ref<'_>, count: u64) {
+        let hash = K::hash(key, self.seed);
+        let mask = self.slots.len() - 1;
+        let mut place = hash as usize & mask;
+        while self.slots[place].1 > 0 {
+            place = (place + 1) & mask;
+        }
+        self.slots[place] = (K::hold(key, hash, &mut self.store), count);
+        self.places.push(place as u32);
+    }
+
     /// Restores distinct counters from another table into this one, which must be empty.
     pub fn restore<'a>(&mut self, counters: impl Iterator<Item = (K::Ref<'a>, u64)>, decrements: u64) {
         debug_assert!(self.places.is_empty());
         self.decrements = decrements;
         for (key, count) in counters {
-            let hash = K::hash(key, self.seed);
-            let mask = self.slots.len() - 1;
-            let mut place = hash as usize & mask;
-            while self.slots[place].1 > 0 {
-                place = (place + 1) & mask;
-            }
-            self.slots[place] = (K::hold(key, hash, &mut self.store), count);
-            self.places.push(place as u32);
+            self.put(key, count);
             self.squares = self.squares.saturating_add(count.saturating_mul(count));
             if self.places.len() * 2 > self.slots.len() {
                 self.grow();

@@ -225,20 +225,10 @@ mod tests_of_mutants {
         for keys in [Keys::open(), Keys::range(0..9).unwrap()] {
             for policy in [Policy::Uniform, Policy::Exponential, Policy::Smooth] {
                 let builder = HeavyHitters::<u64>::builder(keys.clone())
-                    .norm(Norm::L2)
-                    .alpha(0.2)
-                    .epsilon(0.5)
-                    .delta(1e-7)
                     .window(Window::events(100_000))
                     .policy(policy)
-                    .confidence(0.9)
                     .releases(2)
-                    .horizon(10)
-                    .memory(32_000_000)
-                    .program(1)
-                    .key_bytes(8)
-                    .entries(1_000)
-                    .sketch(3, 64);
+                    .program(1);
                 let fault = builder.request_with(1).unwrap().1.fault;
                 assert!(Mutant::ALL.into_iter().all(|mutant| !fault.is(mutant)));
                 let broken = builder.broken(Fault::of(Some(Mutant::TableOrder)));

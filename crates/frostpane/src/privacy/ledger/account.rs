@@ -19,11 +19,6 @@ impl Account {
         Self(self.0.plus(charge.amount().times(number)))
     }
 
-    /// The sum with another account, for a unit of privacy that may be in both.
-    pub fn sum(self, other: &Self) -> Self {
-        Self(self.0.plus(other.0))
-    }
-
     /// The account of a merged pane: the larger sum for each accountant. It covers every unit of
     /// privacy, if each unit is in only one of the panes.
     pub fn max(self, other: &Self) -> Self {

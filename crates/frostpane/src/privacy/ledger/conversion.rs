@@ -4,6 +4,7 @@ use dashu_int::UBig;
 
 use super::amount::{OF_EPSILON, OF_RHO};
 use crate::enclosure::Enclosure;
+use crate::search::first_near;
 
 /// Units of a delta of 1.
 const OF_DELTA: u128 = 10_u128.pow(36);
@@ -31,20 +32,13 @@ pub fn most_rho(epsilon: u64, slack: u128) -> u128 {
 }
 
 /// A tight upper bound on `log(1/slack)`, in units of `1 / OF_LOG`.
-fn log_of_inverse(slack: u128) -> u128 {
-    let is_enough = |log: u128| {
-        let inverse = Enclosure::exp_of_minus(log, OF_LOG, BITS);
+fn log_of_inverse(slack: u128) -> u64 {
+    let is_enough = |log: u64| {
+        let inverse = Enclosure::exp_of_minus(log.into(), OF_LOG, BITS);
         inverse.high * OF_DELTA <= UBig::from(slack) << BITS
     };
     // Floats only choose where the search begins.
-    let mut log = ((OF_DELTA as f64 / slack as f64).ln() * OF_LOG as f64) as u128;
-    while !is_enough(log) {
-        log += 1;
-    }
-    while log > 0 && is_enough(log - 1) {
-        log -= 1;
-    }
-    log
+    first_near(((OF_DELTA as f64 / slack as f64).ln() * OF_LOG as f64) as u64, is_enough)
 }
 
 #[cfg(test)]
@@ -96,8 +90,8 @@ mod tests {
     fn a_logarithm_is_the_least_that_is_not_too_small() {
         for slack in SLACKS.into_iter().chain([OF_DELTA - 1, OF_DELTA]) {
             let found = log_of_inverse(slack);
-            assert!(exact(found, 12) >= log(slack), "{slack}");
-            assert!(found == 0 || exact(found - 1, 12) < log(slack), "{slack}: {found}");
+            assert!(exact(found.into(), 12) >= log(slack), "{slack}");
+            assert!(found == 0 || exact((found - 1).into(), 12) < log(slack), "{slack}: {found}");
         }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) use grant::{Price, Quote, WindowNumbers};
 pub use refusal::{Refusal, Unpaid};
 
 use crate::error::{self, Error};
+use crate::search::first;
 
 /// The accounts of all panes, or of all epochs, by their numbers: also of those without events, and of future
 /// ones. A charge that would exceed a cap is refused.
@@ -143,23 +144,6 @@ impl Ledger {
         self.join();
     }
 
-    /// Exhausts these numbers, because their panes have moved elsewhere.
-    pub fn spend(&mut self, numbers: Range<i64>) {
-        self.update(numbers, |_| Account::SPENT);
-    }
-
-    /// Takes over a pane with this account, whose units of privacy are in no other pane, as is true of
-    /// events: each number gets the maximum of both accounts.
-    pub fn carry(&mut self, numbers: Range<i64>, spent: &Account) {
-        self.update(numbers, |account| account.max(spent));
-    }
-
-    /// Takes over a pane with this account, whose units of privacy may have been in releases that these
-    /// numbers were charged for, as is true of users: each number gets the sum of both accounts.
-    pub fn add(&mut self, numbers: Range<i64>, spent: &Account) {
-        self.update(numbers, |account| account.sum(spent));
-    }
-
     fn update(&mut self, numbers: Range<i64>, change: impl Fn(Account) -> Account) {
         if numbers.is_empty() {
             return;
@@ -233,18 +217,6 @@ impl Ledger {
 /// The number of further charges that fit. It is monotone: a charge that does not fit never fits later.
 fn fit(spent: &Account, charge: &Charge, cap: &Cap) -> u64 {
     let fits = |number| cap.accepts(&spent.plus_many(charge, number)).is_some();
-    let mut high = 1;
-    while fits(high) {
-        match high {
-            u64::MAX => return u64::MAX,
-            _ => high = high.saturating_mul(2),
-        }
-    }
-    // Either none fits, or half as many.
-    let mut low = high / 2;
-    while low + 1 < high {
-        let middle = low + (high - low) / 2;
-        if fits(middle) { low = middle } else { high = middle }
-    }
-    low
+    let number = first(1, u64::MAX, |number| !fits(number));
+    if fits(number) { number } else { number - 1 }
 }

@@ -49,14 +49,14 @@ impl Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words(|numbers| NumberRange(numbers).to_string()))
+        f.write_str(&self.words(range_name))
     }
 }
 
 impl Unpaid {
     fn words(&self, name: impl Fn(&Range<i64>) -> String) -> String {
         let numbers = name(&self.numbers);
-        let have = if NumberRange(&self.numbers).is_one() { "has" } else { "have" };
+        let have = if self.numbers.start == last(&self.numbers) { "has" } else { "have" };
         match (self.have_left, self.spent) {
             (true, _) => format!("{numbers} {have} left for good"),
             (false, Account::SPENT) => format!("{numbers} {have} spent {}", self.spent),
@@ -65,22 +65,15 @@ impl Unpaid {
     }
 }
 
-struct NumberRange<'a>(&'a Range<i64>);
-
-impl NumberRange<'_> {
-    fn last(&self) -> i64 {
-        self.0.end.saturating_sub(1)
-    }
-
-    fn is_one(&self) -> bool {
-        self.last() == self.0.start
-    }
+/// The last number of a range.
+fn last(numbers: &Range<i64>) -> i64 {
+    numbers.end.saturating_sub(1)
 }
 
-impl fmt::Display for NumberRange<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (first, last) = (self.0.start, self.last());
-        if self.is_one() { write!(f, "number {first}") } else { write!(f, "numbers {first} to {last}") }
+fn range_name(numbers: &Range<i64>) -> String {
+    match (numbers.start, last(numbers)) {
+        (first, last) if first == last => format!("number {first}"),
+        (first, last) => format!("numbers {first} to {last}"),
     }
 }
 

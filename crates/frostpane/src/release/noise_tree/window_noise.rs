@@ -132,7 +132,6 @@ impl WindowNoise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::LaplaceSum;
 
     /// However much memory is said to be there.
     #[test]
@@ -216,7 +215,7 @@ mod tests {
                 assert_eq!((found.tree.levels(), found.sum.terms()), (levels, nodes));
                 let scale = f64::from(levels * per_user * per_key);
                 let laplace =
-                    LaplaceSum::new(DiscreteLaplace::new(levels * per_user * per_key, epsilon), nodes);
+                    NoiseSum::new(DiscreteLaplace::new(levels * per_user * per_key, epsilon), nodes);
                 let gaussian = gaussian(levels, bounds, epoch, epsilon, 1e-9);
                 let by_laplace = laplace.reach(1e-15);
                 let by_gaussian = NoiseSum::new(gaussian, nodes).reach(0.25e-15);
