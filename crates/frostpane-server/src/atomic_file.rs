@@ -1,6 +1,6 @@
 //! Files that their owner alone can read, replaced atomically.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
@@ -17,8 +17,4 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Creates a folder and its parents for their owner alone.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-pub fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(path)?.sync_all()
 }

@@ -11,7 +11,6 @@ mod auth;
 mod dashboard;
 mod demo;
 mod events;
-mod file_limit;
 mod http;
 mod ingest;
 mod key;

@@ -66,7 +66,7 @@ pub fn text(streams: &[Arc<StreamHandle>], failed: &BTreeSet<String>, connection
         ready.get_or_create(&label(name)).set(0);
     }
     for stream in streams {
-        let label = label(stream.name());
+        let label = label(&stream.shared.name);
         let is_ready = i64::from(stream.status() == Status::Ready);
         ready.get_or_create(&label).set(is_ready);
         releases.get_or_create(&label).inc_by(stream.shared.metrics.releases.get());

@@ -1,6 +1,6 @@
 //! Plans: what to expect of a stream before any data.
 
-use frostpane::{Builder, Key, Plan, Span, Spec, Unit};
+use frostpane::{Builder, Key, Span, Spec, Unit};
 use frostpane_render::expectations;
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::key::SpecKeys;
 use crate::problem::{Problem, Result};
 
 /// The events expected in a window by the clock, by default.
-pub const EVENTS: u64 = 100_000;
+const EVENTS: u64 = 100_000;
 /// Numbers of keys per user that are compared, beside the one asked for.
 const COMPARED: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// The most memory for which a plan is made: making it computes tables of that size.
@@ -43,7 +43,11 @@ pub fn make(spec: &Spec, events: Option<u64>) -> Result<Value> {
 fn of<K: Key>(spec: &Spec, events: Option<u64>, build: impl Fn(Spec) -> Builder<K>) -> Result<Value> {
     let builder = build(spec.clone()).decided()?;
     let plan = builder.plan()?;
-    let events = expected(&plan, events);
+    let events = if plan.layout.by_count {
+        events.unwrap_or(u64::MAX).min(plan.layout.window)
+    } else {
+        events.unwrap_or(EVENTS)
+    };
     let forecast = builder.forecast(events, None)?;
     let decided = builder.spec()?;
     Ok(json!({
@@ -55,13 +59,6 @@ fn of<K: Key>(spec: &Spec, events: Option<u64>, build: impl Fn(Spec) -> Builder<
         "per_user": per_user(&decided, events, &build),
         "words": expectations(&decided, &forecast),
     }))
-}
-
-fn expected(plan: &Plan, events: Option<u64>) -> u64 {
-    if plan.layout.by_count {
-        return events.unwrap_or(u64::MAX).min(plan.layout.window);
-    }
-    events.unwrap_or(EVENTS)
 }
 
 /// The cost of counting so many keys of a user in an epoch, for several numbers of keys.

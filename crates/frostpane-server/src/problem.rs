@@ -45,10 +45,6 @@ impl Problem {
         self.status
     }
 
-    pub(crate) fn error(&self) -> &str {
-        &self.error
-    }
-
     /// Nothing of this kind exists, or the caller may not know of it.
     pub(crate) fn unknown(what: &str) -> Self {
         Self::new(

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use clap::{Parser, ValueEnum};
 use frostpane_store::{Header, KeyKind, Store, StoredKey};
 use jiff::Timestamp;
+use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
@@ -26,7 +27,7 @@ use crate::ingest::{JetStream, pull};
 use crate::limits::Limits;
 use crate::log::{self, tell};
 use crate::service::{Service, lock_folder};
-use crate::{atomic_file, file_limit, name};
+use crate::{atomic_file, name};
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -106,7 +107,7 @@ fn token(command: TokenCommand) -> Result<()> {
 /// Fails if the service, which runs as the owner of the folder, could not read files created here.
 fn check_owner(dir: &Path) -> Result<()> {
     let owner = std::fs::metadata(dir).map_err(|cause| format!("{}: {cause}", dir.display()))?;
-    if owner.uid() == rustix::process::geteuid().as_raw() {
+    if owner.uid() == geteuid().as_raw() {
         return Ok(());
     }
     Err(format!(
@@ -263,7 +264,7 @@ fn witness_folder(path: &Path, dir: &Path) -> Result<PathBuf> {
 
 fn limits(args: &ServeArgs) -> Limits {
     let asked = args.limits.connections;
-    let connections = file_limit::leave_room(asked, file_limit::raise());
+    let connections = leave_room(asked, raise_file_limit());
     if connections < asked {
         tell(format_args!(
             "at most {connections} connections, as many again are left for files of the streams: let it have more files for more"
@@ -271,6 +272,23 @@ fn limits(args: &ServeArgs) -> Limits {
     }
     let (pulled, behind_proxy) = (args.into.clone(), args.behind_proxy);
     Limits { connections, pulled, behind_proxy, ..args.limits.clone() }
+}
+
+/// Raises the limit of open files as far as the machine allows and returns it; `None` if there is no limit.
+fn raise_file_limit() -> Option<u64> {
+    let mut limit = getrlimit(Resource::Nofile);
+    let before = limit.current;
+    limit.current = limit.maximum;
+    match setrlimit(Resource::Nofile, limit) {
+        Ok(()) => limit.maximum,
+        Err(_) => before,
+    }
+}
+
+/// Reduces a number of connections so that half of the files are left to the streams.
+fn leave_room(connections: usize, most: Option<u64>) -> usize {
+    let half = most.map_or(usize::MAX, |most| usize::try_from(most / 2).unwrap_or(usize::MAX));
+    connections.min(half.max(1))
 }
 
 /// Reads the certificate again at every SIGHUP. Tokens are read whenever their file changes.
@@ -285,5 +303,17 @@ async fn reload(mut hangup: Signal, tls: Option<Arc<Certificates>>) {
                 "SIGHUP: the certificate could not be read, and stays what it was: {cause}"
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_files_to_the_streams() {
+        assert_eq!(leave_room(4_096, Some(1_024)), 512);
+        assert_eq!(leave_room(4_096, Some(65_536)), 4_096);
+        assert_eq!(leave_room(4_096, None), 4_096);
     }
 }

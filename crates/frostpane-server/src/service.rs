@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::Instant;
@@ -73,20 +72,15 @@ pub struct Service {
     pub(crate) token_limit: ConnectionLimit,
     pub(crate) plan_queue: Arc<Semaphore>,
     pub(crate) plan_turns: Arc<Semaphore>,
-    pub(crate) listeners: Listeners,
+    /// Permits to listen with a token.
+    pub(crate) token_listeners: Arc<Semaphore>,
+    /// Permits to listen without a token.
+    pub(crate) other_listeners: Arc<Semaphore>,
     /// Listeners of each token and of each address.
     pub(crate) listener_limit: ConnectionLimit,
-    /// Changes with the list of streams, except for releases.
-    revision: AtomicU64,
-    /// The list of streams for clients without a token.
-    pub(crate) listed: Mutex<Option<CachedList>>,
+    /// The list of streams for clients without a token, and when it was written; none after a change.
+    pub(crate) listed: Mutex<Option<(Instant, bytes::Bytes)>>,
     stopping: watch::Sender<bool>,
-}
-
-/// Permits to listen with a token, and without one.
-pub(crate) struct Listeners {
-    pub with_token: Arc<Semaphore>,
-    pub without: Arc<Semaphore>,
 }
 
 /// The permits of one producer.
@@ -101,13 +95,6 @@ pub(crate) struct Producer {
     pub refused: tokio::sync::Mutex<()>,
 }
 
-/// The list of streams as it was last written.
-pub(crate) struct CachedList {
-    pub revision: u64,
-    pub at: Instant,
-    pub body: bytes::Bytes,
-}
-
 impl Service {
     /// Opens a folder and all of its streams.
     pub fn open(folder: &Path, witnesses: Option<PathBuf>, limits: Limits) -> Result<Self> {
@@ -116,6 +103,7 @@ impl Service {
         let lock = lock_folder(folder)?;
         let tombstones = [Some(folder), witnesses.as_deref()];
         let tombstones = tombstones.into_iter().flatten().map(|folder| folder.join("gone"));
+        let listeners = || Arc::new(Semaphore::new((LISTENERS * limits.connections).div_ceil(8)));
         let service = Self {
             folder: folder.to_owned(),
             tombstones: Tombstones::read(tombstones.collect()).map_err(failed)?,
@@ -132,7 +120,6 @@ impl Service {
             plan_rate: AddressRates::default(),
             plan_limit: ConnectionLimit::default(),
             writing: Arc::new(Semaphore::new(WRITERS)),
-            revision: AtomicU64::new(0),
             listed: Mutex::default(),
             bodies: Arc::new(Semaphore::new(BODIES.0 * limits.body)),
             producers: Mutex::default(),
@@ -141,10 +128,8 @@ impl Service {
             token_limit: ConnectionLimit::default(),
             plan_queue: Arc::new(Semaphore::new(PLANS.0)),
             plan_turns: Arc::new(Semaphore::new(PLANS.1)),
-            listeners: {
-                let places = || Arc::new(Semaphore::new((LISTENERS * limits.connections).div_ceil(8)));
-                Listeners { with_token: places(), without: places() }
-            },
+            token_listeners: listeners(),
+            other_listeners: listeners(),
             listener_limit: ConnectionLimit::default(),
             limits,
             stopping: watch::Sender::new(false),
@@ -198,11 +183,7 @@ impl Service {
 
     /// Records a change of the list of streams.
     pub(crate) fn revise(&self) {
-        self.revision.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn revision(&self) -> u64 {
-        self.revision.load(Ordering::Relaxed)
+        sync::lock(&self.listed).take();
     }
 
     fn folder_of(&self, name: &str) -> PathBuf {
@@ -216,7 +197,7 @@ impl Service {
     /// Returns true if all releases of a stream after a number are held in memory. For tests.
     #[doc(hidden)]
     pub fn holds_after(&self, name: &str, number: u64) -> bool {
-        self.stream(name).is_some_and(|stream| stream.shelf().after(number, Most::new(1, 1)).is_some())
+        self.stream(name).is_some_and(|stream| stream.shared.shelf.after(number, Most::new(1, 1)).is_some())
     }
 
     pub(crate) fn streams(&self) -> Vec<Arc<StreamHandle>> {
@@ -296,7 +277,7 @@ impl Service {
         }
         if let Some(stream) = self.stream(&name) {
             let known = stream.settings();
-            let asked = known.asked.as_ref() == Some(&spec) || spec == *stream.spec();
+            let asked = known.asked.as_ref() == Some(&spec) || spec == stream.shared.spec;
             if asked && known.columns == settings.columns && known.since == settings.since {
                 return Ok((stream, false));
             }
@@ -339,8 +320,8 @@ impl Service {
             undo(&draft, witness.as_deref().filter(|_| is_new));
             return Err(problem);
         }
-        let synced = atomic_file::sync_folder(&self.folder.join("streams")).map_err(|_| not_begun());
-        match synced.and_then(|()| StreamHandle::open(name, &folder, &self.limits)) {
+        let synced = fs::File::open(self.folder.join("streams")).and_then(|streams| streams.sync_all());
+        match synced.map_err(|_| not_begun()).and_then(|()| StreamHandle::open(name, &folder, &self.limits)) {
             Ok(stream) => Ok(self.insert(name, stream)),
             Err(problem) => {
                 self.fail(name);
@@ -368,7 +349,7 @@ impl Service {
             store: stream.header.store.clone(),
             until: now().max(stream.shared.moment().unwrap_or(0)),
             by_count: stream.shared.moment().is_none(),
-            epochs: EpochCycle::of(stream.spec()),
+            epochs: EpochCycle::of(&stream.shared.spec),
         };
         let buried = self.tombstones.put(name, tombstone);
         sync::write(&self.streams).remove(name);

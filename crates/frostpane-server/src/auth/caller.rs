@@ -79,7 +79,7 @@ impl Caller {
     pub fn still_reads(&self, stream: &StreamHandle) -> bool {
         let token = self.text.as_deref().and_then(|text| self.app.tokens.find(text));
         let now = Self { token, ..self.clone() };
-        stream.settings().public || now.may_read(stream.name()).is_ok()
+        stream.settings().public || now.may_read(&stream.shared.name).is_ok()
     }
 
     pub fn must_have_token(&self) -> Result<()> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::sync;
 
@@ -59,17 +59,8 @@ impl Drop for Permit {
 /// A holder's own permit, unless the holder is not known.
 pub type OwnPermit = Option<Permit>;
 
-/// A permit of a limit for all callers together, beside the holder's own.
-pub struct SharedPermit {
-    _own: OwnPermit,
-    _all: OwnedSemaphorePermit,
-}
-
-impl SharedPermit {
-    pub fn new(own: OwnPermit, all: &Arc<Semaphore>) -> Option<Self> {
-        Some(Self { _own: own, _all: all.clone().try_acquire_owned().ok()? })
-    }
-}
+/// A holder's own permit, and one of a limit for all callers together.
+pub type SharedPermit = (OwnPermit, OwnedSemaphorePermit);
 
 /// Reduces an IPv6 address to its /64 network, all of which one client has.
 pub fn network(address: IpAddr) -> IpAddr {

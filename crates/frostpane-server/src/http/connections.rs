@@ -47,13 +47,12 @@ pub struct Connection {
     pub admits: ConnectionUse,
     close: Arc<Notify>,
     state: Mutex<ConnectionState>,
-    /// Its permit among the connections of a token.
-    owner: Mutex<Option<(Holder, Permit)>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Default)]
 struct ConnectionState {
-    has_token: bool,
+    /// Its permit among the connections of a token.
+    owner: Option<(Holder, Permit)>,
     /// Its key among the idle connections; kept when it is told to close.
     idle: Option<(bool, u64)>,
 }
@@ -84,8 +83,7 @@ impl Connections {
             all: self.clone(),
             admits,
             close: Arc::new(Notify::new()),
-            state: Mutex::new(ConnectionState { has_token: false, idle: None }),
-            owner: Mutex::default(),
+            state: Mutex::default(),
         });
         connection.wait();
         Some(connection)
@@ -130,12 +128,11 @@ impl Connection {
 
     /// Counts the connection to a token. Returns false if that has so many already.
     pub fn belongs_to(&self, holder: &Holder, all: &ConnectionLimit, most: usize) -> bool {
-        let mut owner = sync::lock(&self.owner);
+        let owner = &mut sync::lock(&self.state).owner;
         if owner.as_ref().is_some_and(|(owner, _)| owner == holder) {
             return true;
         }
         *owner = all.acquire(holder.clone(), most).map(|permit| (holder.clone(), permit));
-        sync::lock(&self.state).has_token = owner.is_some();
         owner.is_some()
     }
 
@@ -145,7 +142,7 @@ impl Connection {
         // One that was told to close is not told again.
         if state.idle.is_none() {
             open.next += 1;
-            let key = (state.has_token, open.next);
+            let key = (state.owner.is_some(), open.next);
             state.idle = Some(key);
             open.idle.insert(key, self.close.clone());
         }
@@ -161,9 +158,9 @@ impl Drop for ActiveRequest {
 impl Drop for Connection {
     fn drop(&mut self) {
         let mut open = sync::lock(&self.all.open);
-        let state = *sync::lock(&self.state);
+        let idle = sync::lock(&self.state).idle;
         open.count -= 1;
-        if state.idle.is_some_and(|key| open.idle.remove(&key).is_none()) {
+        if idle.is_some_and(|key| open.idle.remove(&key).is_none()) {
             open.closing -= 1;
         }
     }

@@ -13,8 +13,7 @@ use super::health::{HEALTHZ, READYZ};
 use super::sse::Listening;
 use crate::auth::Caller;
 use crate::http::connections::ConnectionUse;
-use crate::http::hold::hold;
-use crate::http::serve::HadToken;
+use crate::http::serve::{HadToken, hold};
 use crate::problem::{Problem, Result};
 
 /// Headers of every response: nothing is a page unless it says so itself.

@@ -26,17 +26,19 @@ const DEAD: u32 = 6;
     responses((status = 200, description = "It does", content_type = "text/plain"), Refusals),
 )]
 pub async fn lives(State(app): State<App>) -> Result<&'static str> {
-    if app.hangs(DEAD) {
-        return Err(hangs());
-    }
+    check_disk(&app, DEAD)?;
     Ok("it answers\n")
 }
 
-fn hangs() -> Problem {
-    Problem::not_now(
+/// Fails if the disk has been hanging for so many times the limit.
+fn check_disk(app: &App, times: u32) -> Result<()> {
+    if !app.hangs(times) {
+        return Ok(());
+    }
+    Err(Problem::not_now(
         "the disk hangs: a transaction of a stream does not end",
         "the operator has to look at the disk of the service",
-    )
+    ))
 }
 
 /// Readiness: the process takes requests. The state of streams does not matter: ask
@@ -46,9 +48,7 @@ fn hangs() -> Problem {
     responses((status = 200, description = "It does", content_type = "text/plain"), Refusals),
 )]
 pub async fn is_ready(State(app): State<App>) -> Result<&'static str> {
-    if app.hangs(1) {
-        return Err(hangs());
-    }
+    check_disk(&app, 1)?;
     if *app.stopping().borrow() {
         return Err(Problem::unavailable("the service is being stopped"));
     }

@@ -9,7 +9,6 @@ mod events;
 mod extract;
 pub mod guard;
 mod health;
-mod hold;
 mod plan;
 pub mod probe;
 mod refusals;
@@ -42,26 +41,11 @@ use crate::service::Service;
 pub(crate) type App = Arc<Service>;
 
 #[derive(OpenApi)]
-#[openapi(
-    info(
-        title = "Frostpane",
-        description = "What is trending now, privately: events in, a list that anyone may see out, at every slide."
-    ),
-    modifiers(&Bearer)
-)]
+#[openapi(info(
+    title = "Frostpane",
+    description = "What is trending now, privately: events in, a list that anyone may see out, at every slide."
+))]
 struct Document;
-
-struct Bearer;
-
-impl utoipa::Modify for Bearer {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-        document
-            .components
-            .get_or_insert_default()
-            .add_security_scheme("token", SecurityScheme::Http(scheme));
-    }
-}
 
 fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
@@ -115,6 +99,8 @@ pub fn probes(service: Arc<Service>, with_metrics: bool) -> Router {
 
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = routes().split_for_parts().1;
+    let bearer = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
+    document.components.get_or_insert_default().add_security_scheme("token", bearer);
     for path in document.paths.paths.values_mut() {
         let operations = [&mut path.get, &mut path.put, &mut path.post, &mut path.patch, &mut path.delete];
         for operation in operations.into_iter().flatten() {

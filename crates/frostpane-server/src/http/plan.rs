@@ -56,7 +56,7 @@ pub async fn of_stream(
     permit: PlanPermit,
 ) -> Result<Json<Value>> {
     let stream = caller.reads(&name)?;
-    make_plan(&app, permit, stream.spec().clone(), params.events).await.map(Json)
+    make_plan(&app, permit, stream.shared.spec.clone(), params.events).await.map(Json)
 }
 
 /// The plan of a specification, before there is a stream.
@@ -99,8 +99,8 @@ impl PlanPermit {
         let own = app.plan_limit.share(caller.holder(address), SHARE);
         let own =
             own.ok_or_else(|| busy("other plans for this token, or this address, are still being made"))?;
-        let all = SharedPermit::new(own, &app.plan_queue);
-        all.map(Self).ok_or_else(|| busy("too many others are asking for plans"))
+        let all = app.plan_queue.clone().try_acquire_owned();
+        Ok(Self((own, all.map_err(|_| busy("too many others are asking for plans"))?)))
     }
 }
 

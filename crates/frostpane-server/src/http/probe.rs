@@ -12,9 +12,8 @@ use tokio::net::TcpListener;
 use tower::ServiceExt;
 
 use crate::http::connections::Connections;
-use crate::http::hold::hold;
 use crate::http::probes;
-use crate::http::serve::accept;
+use crate::http::serve::{accept, hold};
 use crate::http::timed_socket::TimedSocket;
 use crate::service::Service;
 

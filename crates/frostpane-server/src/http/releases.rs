@@ -43,7 +43,7 @@ const FOR_EVER: u64 = 31_536_000;
     security((), ("token" = [])),
 )]
 pub async fn latest(Readable(stream): Readable, headers: HeaderMap) -> Result<Response> {
-    let published = stream.shelf().latest().ok_or_else(none_yet)?;
+    let published = stream.shared.shelf.latest().ok_or_else(none_yet)?;
     Ok(cached(&stream, &published, &headers, until_next(&stream)))
 }
 
@@ -53,7 +53,7 @@ pub async fn latest(Readable(stream): Readable, headers: HeaderMap) -> Result<Re
     responses((status = 200, body = LatestWords), Refusals), security((), ("token" = [])),
 )]
 pub async fn latest_words(State(app): State<App>, Readable(stream): Readable) -> Result<Json<LatestWords>> {
-    let published = stream.shelf().latest().ok_or_else(none_yet)?;
+    let published = stream.shared.shelf.latest().ok_or_else(none_yet)?;
     Ok(Json(LatestWords {
         number: published.number,
         words: published.words.as_deref().cloned(),
@@ -119,7 +119,7 @@ pub async fn after(
     let stream = caller.reads(&name)?;
     let most = params.most.unwrap_or(TOGETHER).clamp(1, TOGETHER);
     let found = releases_after(&stream, params.after, Most::new(most, PAGE)).await?;
-    let latest = stream.shelf().latest_number();
+    let latest = stream.shared.shelf.latest_number();
     let last = found.last().map(|published| published.number);
     let numbered = |published: &Arc<Published>| {
         let text = String::from_utf8(published.json.to_vec()).ok()?;
@@ -137,7 +137,7 @@ pub async fn after(
 
 /// Reads releases from memory or, if they are older, from the state.
 pub async fn releases_after(stream: &StreamHandle, number: u64, most: Most) -> Result<Vec<Arc<Published>>> {
-    match stream.shelf().after(number, most) {
+    match stream.shared.shelf.after(number, most) {
         Some(held) => Ok(held),
         None => stream.look(|reply| StreamCommand::After { number, most, reply }).await,
     }
@@ -241,9 +241,9 @@ pub async fn find(
     headers: HeaderMap,
 ) -> Result<Response> {
     check_id(&id)?;
-    let held = match stream.shelf().of(&id) {
+    let held = match stream.shared.shelf.of(&id) {
         Some(held) => Some(held),
-        None if stream.spec().continual => None,
+        None if stream.shared.spec.continual => None,
         None => stream.look(|reply| StreamCommand::Find(id, reply)).await?,
     };
     let published = held.ok_or_else(|| Problem::unknown("release"))?;
@@ -261,7 +261,7 @@ fn cached(stream: &StreamHandle, published: &Published, asked: &HeaderMap, secon
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(NUMBER, published.number.into());
-    if let Ok(name) = HeaderValue::from_str(stream.name()) {
+    if let Ok(name) = HeaderValue::from_str(&stream.shared.name) {
         headers.insert(ACCOUNT, name);
     }
     if let Ok(etag) = HeaderValue::from_str(&published.etag) {
@@ -276,7 +276,7 @@ fn cached(stream: &StreamHandle, published: &Published, asked: &HeaderMap, secon
 /// Whole seconds until the next release can be there.
 fn until_next(stream: &StreamHandle) -> u64 {
     match stream.shared.slide {
-        Some((slide, offset)) if stream.spec().continual => {
+        Some((slide, offset)) if stream.shared.spec.continual => {
             let now = now();
             let since = (now - offset).rem_euclid(slide);
             // Between the end of a slide and its release, the one before must not be cached.

@@ -1,14 +1,16 @@
 //! The listener: connections are admitted, limited, and closed in order.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -20,7 +22,6 @@ use tower::ServiceExt;
 use crate::http::certificates::Certificates;
 use crate::http::connection_limit::{ConnectionLimit, Holder, network};
 use crate::http::connections::{Connection, ConnectionUse};
-use crate::http::hold::hold;
 use crate::http::timed_socket::TimedSocket;
 use crate::log::tell;
 use crate::service::Service;
@@ -57,7 +58,9 @@ pub async fn serve(
         let Some(connection) = service.connections.admit() else {
             continue;
         };
-        let most = most_of_one(&service, address.ip());
+        // One address has a quarter of the connections, unless all come through this machine or a proxy.
+        let is_shared = address.ip().is_loopback() || service.limits.behind_proxy;
+        let most = if is_shared { usize::MAX } else { service.limits.connections.div_ceil(4) };
         let Some(own) = address_limit.acquire(Holder::Network(network(address.ip())), most) else {
             continue;
         };
@@ -93,14 +96,6 @@ pub async fn serve(
     if tokio::time::timeout(STREAMS_TIME, service.stop()).await.is_err() {
         tell("the disk hangs, and is not waited for: what was acknowledged is kept");
     }
-}
-
-/// The most connections of one address: a quarter, unless all come through this machine or a proxy.
-fn most_of_one(service: &Service, address: IpAddr) -> usize {
-    if address.is_loopback() || service.limits.behind_proxy {
-        return usize::MAX;
-    }
-    service.limits.connections.div_ceil(4)
 }
 
 /// The most time for headers, and until the next request begins.
@@ -153,7 +148,7 @@ async fn answer(
     let active = connection.begin();
     request.extensions_mut().insert(ConnectInfo(address));
     request.extensions_mut().insert(connection.admits);
-    let mut answered = app.oneshot(request.map(axum::body::Body::new)).await?;
+    let mut answered = app.oneshot(request.map(Body::new)).await?;
     let most = service.limits.connections.div_ceil(4);
     if let Some(HadToken(holder)) = answered.extensions().get()
         && !connection.belongs_to(holder, &service.token_limit, most)
@@ -162,6 +157,16 @@ async fn answer(
         answered.headers_mut().insert(header::CONNECTION, close);
     }
     Ok(hold(answered, active))
+}
+
+/// Holds a value until the body of the response has been sent or given up.
+pub fn hold(response: Response, held: impl Send + 'static) -> Response {
+    response.map(|body| {
+        Body::new(body.map_err(move |cause| {
+            let _held = &held;
+            cause
+        }))
+    })
 }
 
 /// Accepts the next connection. A failure is of one connection, or of the machine, and passes.

@@ -60,10 +60,10 @@ pub async fn listen(
 ) -> Result<Response> {
     let permit = listener_permit(&app, &caller, address.map(|Extension(address)| address))?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let latest = stream.shelf().latest_number();
+    let latest = stream.shared.shelf.latest_number();
     let after = last.and_then(|id| id.parse().ok()).unwrap_or(latest.saturating_sub(1)).min(latest);
     let listener = Listener {
-        news: stream.shelf().listen(),
+        news: stream.shared.shelf.listen(),
         stopping: app.stopping(),
         after,
         greeted: false,
@@ -94,13 +94,14 @@ struct Listener {
 fn listener_permit(app: &App, caller: &Caller, address: Option<Address>) -> Result<SharedPermit> {
     let address = address.filter(|Address(address)| !address.is_loopback());
     let (all, shares) = if caller.has_token() {
-        (&app.listeners.with_token, TOKEN_SHARES)
+        (&app.token_listeners, TOKEN_SHARES)
     } else {
-        (&app.listeners.without, ADDRESS_SHARES)
+        (&app.other_listeners, ADDRESS_SHARES)
     };
     let most = app.limits.connections.div_ceil(shares);
     let own = app.listener_limit.share(caller.holder(address), most);
-    SharedPermit::new(own.ok_or_else(too_many)?, all).ok_or_else(too_many)
+    let own = own.ok_or_else(too_many)?;
+    Ok((own, all.clone().try_acquire_owned().map_err(|_| too_many())?))
 }
 
 fn too_many() -> Problem {

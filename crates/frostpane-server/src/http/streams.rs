@@ -22,7 +22,6 @@ use super::refusals::Refusals;
 use crate::auth::{Caller, Scope};
 use crate::name::check_stream;
 use crate::problem::{Problem, Result};
-use crate::service::CachedList;
 use crate::stream::{EventColumns, Settings, StreamHandle};
 use crate::sync;
 
@@ -60,16 +59,16 @@ impl Description {
     fn of(stream: &StreamHandle, spec: &RawValue) -> Self {
         let settings = stream.settings();
         Self {
-            name: stream.name().to_owned(),
+            name: stream.shared.name.clone(),
             spec: spec.to_owned(),
             public: settings.public,
             closed: settings.closed,
             columns: settings.columns.clone(),
             keys: stream.header.keys,
-            continual: stream.spec().continual,
-            people: stream.spec().unit.is_user(),
+            continual: stream.shared.spec.continual,
+            people: stream.shared.spec.unit.is_user(),
             slide_seconds: stream.shared.slide.map(|(slide, _)| slide as f64 / 1e6),
-            releases: stream.shelf().latest_number(),
+            releases: stream.shared.shelf.latest_number(),
         }
     }
 }
@@ -77,7 +76,7 @@ impl Description {
 /// The description, written again only when something has changed.
 fn described(stream: &StreamHandle) -> Response {
     let settings = stream.settings();
-    let releases = stream.shelf().latest_number();
+    let releases = stream.shared.shelf.latest_number();
     let body = stream.described((settings.public, settings.closed, releases), || {
         let description = Description::of(stream, &stream.spec_json.whole);
         serde_json::to_vec(&description).unwrap_or_default()
@@ -110,23 +109,21 @@ pub async fn list(State(app): State<App>, caller: Caller) -> Response {
         return json(listed(&app, &caller));
     }
     // Clients without a token share one list, which is at most a second behind.
-    let revision = app.revision();
     let mut cached = sync::lock(&app.listed);
-    if let Some(listed) = &*cached
-        && listed.revision == revision
-        && listed.at.elapsed() < LISTED_FOR
+    if let Some((written_at, body)) = &*cached
+        && written_at.elapsed() < LISTED_FOR
     {
-        return json(listed.body.clone());
+        return json(body.clone());
     }
     let body = listed(&app, &caller);
-    *cached = Some(CachedList { revision, at: Instant::now(), body: body.clone() });
+    *cached = Some((Instant::now(), body.clone()));
     json(body)
 }
 
 fn listed(app: &App, caller: &Caller) -> Bytes {
     let may = |name: &str| caller.may(Scope::Read, Some(name)) || caller.may(Scope::Admin, Some(name));
     let streams = app.streams().into_iter();
-    let seen = streams.filter(|stream| stream.settings().public || may(stream.name()));
+    let seen = streams.filter(|stream| stream.settings().public || may(&stream.shared.name));
     let failed = app.failed().into_iter();
     let listed = Descriptions {
         demo: app.demo,

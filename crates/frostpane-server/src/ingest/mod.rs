@@ -33,7 +33,7 @@ pub async fn pull(mut source: JetStream, stream: Arc<StreamHandle>) {
             Ok(messages) => messages,
             Err(cause) => {
                 stream.shared.cut_off.store(true, Ordering::Relaxed);
-                log::of_stream(stream.name(), format_args!("the source failed: {cause}"));
+                log::of_stream(&stream.shared.name, format_args!("the source failed: {cause}"));
                 tokio::time::sleep(PATIENCE).await;
                 continue;
             }
@@ -52,13 +52,13 @@ pub async fn pull(mut source: JetStream, stream: Arc<StreamHandle>) {
             }
             // A message that is not acknowledged comes again and is recognized.
             if let Err(cause) = message.ack().await {
-                log::of_stream(stream.name(), format_args!("the source failed: {cause}"));
+                log::of_stream(&stream.shared.name, format_args!("the source failed: {cause}"));
                 break;
             }
         }
         let seldom = last_told.is_none_or(|last_told| last_told.elapsed() > SELDOM);
         let mut tell_seldom = |what: &str| {
-            log::of_stream(stream.name(), what);
+            log::of_stream(&stream.shared.name, what);
             last_told = Some(Instant::now());
         };
         if left_out.swap(false, Ordering::Relaxed) && seldom {

@@ -155,21 +155,15 @@ impl SharedState {
 
     /// The refusal of requests while the clock is implausible.
     fn clock_problem(&self, cause: ClockError) -> Problem {
-        let problem = Problem::unavailable(cause.to_string());
         let reached = self.clock();
         match (cause, Timestamp::from_microsecond(reached)) {
             (ClockError::Behind, Ok(at)) => {
                 let left = u64::try_from((reached - now()) / 1_000_000).unwrap_or(0);
                 let then = format!("send the same again after {at:.0}");
-                Problem::new(problem.status(), problem.error(), then)
-                    .after(left.clamp(1, LONGEST_RETRY_AFTER))
+                Problem::not_now(cause.to_string(), then).after(left.clamp(1, LONGEST_RETRY_AFTER))
             }
-            _ => problem,
+            _ => Problem::unavailable(cause.to_string()),
         }
-    }
-
-    fn set_budget(&self, budget: BudgetReport) {
-        *sync::write(&self.budget) = Some(budget);
     }
 }
 
@@ -253,14 +247,6 @@ impl StreamHandle {
         })
     }
 
-    pub(crate) fn spec(&self) -> &Spec {
-        &self.shared.spec
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.shared.name
-    }
-
     pub fn settings(&self) -> Arc<Settings> {
         sync::read(&self.settings).clone()
     }
@@ -278,7 +264,12 @@ impl StreamHandle {
         if changed == *known {
             return Ok(());
         }
-        limiter.turn(Instant::now()).map_err(|_| changed_too_often())?;
+        limiter.turn(Instant::now()).map_err(|_| {
+            Problem::too_many(
+                "the settings of this stream are changed too often",
+                "change them again after the time that Retry-After says",
+            )
+        })?;
         let _turn = writing.acquire().await;
         let (stream, changed) = (self.clone(), Arc::new(changed));
         let written = changed.clone();
@@ -303,19 +294,19 @@ impl StreamHandle {
 
     /// The rules by which events that come now are parsed.
     pub(crate) fn rules(&self, format: Format, wrong: Wrong) -> Result<ParseRules> {
-        let settings = self.settings();
+        let (settings, spec) = (self.settings(), &self.shared.spec);
         let present = self.shared.present().map_err(|cause| self.shared.clock_problem(cause))?;
         self.shared.seen.fetch_max(present, Ordering::Relaxed);
         Ok(ParseRules {
             format,
             wrong,
             keys: self.header.keys,
-            has_time: settings.columns.have_time(self.spec()),
-            has_user: self.spec().unit.is_user(),
+            has_time: settings.columns.have_time(spec),
+            has_user: spec.unit.is_user(),
             columns: settings.columns.clone(),
             since: settings.since,
             present,
-            earliest: present.saturating_sub(reach(self.spec())),
+            earliest: present.saturating_sub(reach(spec)),
             tolerance: self.shared.tolerance,
             most: usize::MAX,
         })
@@ -324,10 +315,6 @@ impl StreamHandle {
     /// The budget as of the last pane that ended or release that was made.
     pub(crate) fn budget(&self) -> Option<BudgetReport> {
         sync::read(&self.shared.budget).clone()
-    }
-
-    pub fn shelf(&self) -> &Shelf {
-        &self.shared.shelf
     }
 
     pub(crate) fn status(&self) -> Status {
@@ -354,7 +341,7 @@ impl StreamHandle {
             waiting_bytes: QUEUE_BYTES - self.queue_bytes.available_permits(),
             overloads: metrics.refused.get(),
         };
-        (!self.spec().unit.is_user()).then_some(statistics)
+        (!self.shared.spec.unit.is_user()).then_some(statistics)
     }
 
     /// Takes events, which are durable when this returns. Repeated ones get the receipt of their identity.
@@ -452,13 +439,6 @@ fn reach(spec: &Spec) -> i64 {
 
 pub(crate) fn closed() -> Problem {
     Problem::conflict("this stream is closed, and takes no more events", "send them to another")
-}
-
-fn changed_too_often() -> Problem {
-    Problem::too_many(
-        "the settings of this stream are changed too often",
-        "change them again after the time that Retry-After says",
-    )
 }
 
 pub(crate) fn catching_up() -> Problem {

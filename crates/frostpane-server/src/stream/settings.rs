@@ -60,12 +60,10 @@ impl EventColumns {
 impl Settings {
     /// Reads settings. A state that `frostpane init` created has none, and is private.
     pub fn read(folder: &Path) -> Result<Self> {
+        let failed = || Problem::unavailable("the settings of a stream cannot be read");
         match fs::read(folder.join(FILE)) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|_| Problem::unavailable("the settings of a stream cannot be read")),
-            Err(cause) if cause.kind() != ErrorKind::NotFound => {
-                Err(Problem::unavailable("the settings of a stream cannot be read"))
-            }
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| failed()),
+            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(failed()),
             Err(_) => Ok(Self {
                 columns: Header::read(folder)?
                     .input

@@ -1,5 +1,8 @@
 //! The thread that owns the state of a stream.
 
+mod clock;
+mod releases;
+
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -9,18 +12,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use frostpane::{Batch, ErrorKind, Span};
-use frostpane_render::ReaderSummary;
-use frostpane_store::{
-    Action, ClockError, ContinualRelease, Delivery, DeliveryOutcome, DryRun, Record, Renderings, Store,
-};
+use frostpane::{Batch, ErrorKind};
+use frostpane_store::{Action, Delivery, DeliveryOutcome, Store};
 use jiff::Timestamp;
 
 use super::command::{Acknowledged, Identity, IngestRequest, StreamCommand};
 use super::disk_quota::DiskQuota;
-use super::published::{HELD, HELD_BYTES, Most, Published};
 use super::settings::EventColumns;
-use super::{SharedState, Status, catching_up, now};
+use super::{SharedState, Status};
 use crate::key::ServedKey;
 use crate::limits::Limits;
 use crate::log;
@@ -29,19 +28,10 @@ use crate::rate_limiter::RateLimiter;
 
 /// Bytes of events in one transaction, at most.
 const TOGETHER: usize = 1 << 25;
-/// Slides that one transaction ends, at most.
-const SLIDES: i64 = 64;
-/// After a transaction that takes longer, the next one ends fewer slides, so that no request waits for long.
-const LONG_STEP: Duration = Duration::from_millis(250);
 /// The wait before a state that could not be opened is opened again.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Records of the history that are searched for a restore.
 const LATEST: u64 = 16;
-/// The rendering of a release that has its sentences.
-const WORDS: &str = "words";
-
-/// The longest wait without a command.
-const IDLE: Duration = Duration::from_secs(3_600);
 
 pub(super) struct StreamActor<K: ServedKey> {
     folder: PathBuf,
@@ -70,14 +60,6 @@ pub(super) struct StreamActor<K: ServedKey> {
     slides: i64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum StepOutcome {
-    Done,
-    /// More slides have to end.
-    Partial,
-    Failed,
-}
-
 impl<K: ServedKey> StreamActor<K> {
     pub fn new(
         folder: PathBuf,
@@ -103,7 +85,7 @@ impl<K: ServedKey> StreamActor<K> {
             disk_quota: DiskQuota::new(limits.disk),
             reopened_at: None,
             due: 0,
-            slides: SLIDES,
+            slides: clock::SLIDES,
         };
         actor.recall()?;
         actor.shared.behind.store(actor.is_far_behind(), Ordering::Relaxed);
@@ -273,7 +255,11 @@ impl<K: ServedKey> StreamActor<K> {
         drop(operation);
         let is_whole = !store.is_broken() && !matches!(cause, frostpane_store::Error::File(_));
         // For good, even if that could not be stored.
-        self.is_full |= is_memory(&cause);
+        self.is_full |= match &cause {
+            frostpane_store::Error::Stopped(_) => true,
+            frostpane_store::Error::Stream(cause) => cause.kind() == ErrorKind::Memory,
+            _ => false,
+        };
         if !is_whole {
             log::of_stream(&self.shared.name, &cause);
             self.reopen();
@@ -341,298 +327,6 @@ impl<K: ServedKey> StreamActor<K> {
             Err(cause) => log::of_stream(&self.shared.name, &cause),
         }
     }
-
-    fn recall(&mut self) -> Result<()> {
-        let latest = self.shared.shelf.latest().map_or(0, |latest| latest.number);
-        let continual = self.shared.spec.continual;
-        if !continual {
-            self.charged = self.with(|store| charged(store))?;
-        }
-        self.numbers = (1..).zip(&self.charged).map(|(number, id)| (id.clone(), number)).collect();
-        let last = if continual {
-            self.with(|store| Ok(store.stream().lists()))?
-        } else {
-            self.charged.len() as u64
-        };
-        let after = self.latest_after(latest, last)?;
-        let words = self.with(|store| Ok(store.stream().latest()))?;
-        for published in after {
-            let mut published = Arc::unwrap_or_clone(published);
-            if let Some(release) = words.as_ref().filter(|_| published.number == last)
-                && serde_json::to_vec(release).is_ok_and(|json| *json == *published.json)
-            {
-                published.words = Some(Arc::new(ReaderSummary::of(release)));
-            }
-            self.shared.shelf.put(published);
-        }
-        self.publish_progress();
-        Ok(())
-    }
-
-    /// The releases after a number that fit into memory, oldest first; read from the latest back.
-    fn latest_after(&mut self, number: u64, latest: u64) -> Result<Vec<Arc<Published>>> {
-        let (mut found, mut left) = (Vec::new(), Most::new(HELD, HELD_BYTES));
-        for before in (number..latest).rev().take(HELD) {
-            // One that was given up is followed by another.
-            let Some(next) = self.next_after(before)?.filter(|next| next.number == before + 1) else {
-                continue;
-            };
-            if !left.take(&next) {
-                break;
-            }
-            found.push(next);
-            if left.is_used() {
-                break;
-            }
-        }
-        found.reverse();
-        Ok(found)
-    }
-
-    fn publish(&mut self, lists: Vec<ContinualRelease<K>>) {
-        for ContinualRelease { number, json, release } in lists {
-            let words = release.as_ref().map(ReaderSummary::of);
-            self.shared.shelf.put(Published::new(number, None, json, words));
-            self.shared.metrics.releases.inc();
-        }
-        self.publish_progress();
-    }
-
-    /// Publishes progress to requests.
-    fn publish_progress(&mut self) {
-        let Some(store) = &self.store else { return };
-        self.shared.clock.store(store.stream().now(), Ordering::Relaxed);
-        self.shared.dropped.store(store.stream().tally().late, Ordering::Relaxed);
-        let budget_of = (store.stream().numbers(), self.charged.len());
-        if self.budget_of.as_ref() != Some(&budget_of)
-            && let Ok(budget) = store.budget()
-        {
-            self.shared.set_budget(budget);
-            self.budget_of = Some(budget_of);
-        }
-    }
-
-    fn dry_run(&mut self, window: Option<Span>) -> Result<(DryRun, [String; 2])> {
-        self.check_ended()?;
-        self.with(|store| {
-            let window = window.unwrap_or_else(|| store.header().spec.longest());
-            let dry = store.dry_run(window)?;
-            let ends = [dry.from, dry.to].map(|number| store.moment(store.stream().begins(number)));
-            Ok((dry, ends))
-        })
-    }
-
-    /// Fails if no epoch of users has ended since the stream began: a release would spend budget for nothing.
-    /// An empty result cannot show that, because the number of events is hidden.
-    fn check_ended(&mut self) -> Result<()> {
-        // The clock says which epochs have ended.
-        if !self.is_draining() {
-            self.step();
-        }
-        self.check_caught_up()?;
-        let Some((store, began)) = self.store.as_ref().zip(self.began_at) else {
-            return Ok(());
-        };
-        let stream = store.stream();
-        let open = stream.begins(stream.end_of_window());
-        if open > began {
-            return Ok(());
-        }
-        Err(Problem::conflict(
-            "no epoch has ended since the stream was begun: there is nothing to release, and nothing was charged",
-            format!("ask again after {}", store.moment(stream.begins(stream.end_of_window() + 1))),
-        ))
-    }
-
-    fn release(&mut self, id: &str, window: Option<Span>) -> Result<(Arc<Published>, bool)> {
-        self.check_room()?;
-        self.check_ended()?;
-        let released = self.with(|store| {
-            let window = window.unwrap_or_else(|| store.header().spec.longest());
-            store.release_in_forms(id, window, |release| {
-                let words = serde_json::to_string(&ReaderSummary::of(release)).unwrap_or_default();
-                Renderings::from([(WORDS.to_owned(), words)])
-            })
-        })?;
-        let again = released.again;
-        if !self.numbers.contains_key(id) {
-            self.charged.push(id.to_owned());
-            self.numbers.insert(id.to_owned(), self.charged.len() as u64);
-        }
-        self.publish_progress();
-        let published = match self.shared.shelf.of(id) {
-            Some(published) => published,
-            None => {
-                let published = self.find(id)?.ok_or_else(not_open)?;
-                if !again {
-                    self.shared.shelf.put((*published).clone());
-                    self.shared.metrics.releases.inc();
-                }
-                published
-            }
-        };
-        Ok((published, again))
-    }
-
-    /// The release of an id; its number is its place among all that were charged.
-    fn find(&mut self, id: &str) -> Result<Option<Arc<Published>>> {
-        let Some(number) = self.numbers.get(id).copied() else {
-            return Ok(None);
-        };
-        // A release that was charged may have been given up when the state was restored.
-        let released = self.with(|store| match store.released(id) {
-            Err(frostpane_store::Error::Conflict(_)) => Ok(None),
-            released => released,
-        })?;
-        Ok(released.map(|released| {
-            let words = released.forms.get(WORDS);
-            let words = words.and_then(|words| serde_json::from_str(words).ok());
-            Arc::new(Published::new(number, Some(id.to_owned()), released.json, words))
-        }))
-    }
-
-    /// Releases after a number, read one by one until no more fit.
-    fn after(&mut self, number: u64, most: Most) -> Result<Vec<Arc<Published>>> {
-        let (mut found, mut left, mut number) = (Vec::new(), most, number);
-        while !left.is_used()
-            && let Some(next) = self.next_after(number)?
-        {
-            number = next.number;
-            if !left.take(&next) {
-                break;
-            }
-            found.push(next);
-        }
-        Ok(found)
-    }
-
-    fn next_after(&mut self, number: u64) -> Result<Option<Arc<Published>>> {
-        if self.shared.spec.continual {
-            let next = self.with(|store| Ok(store.some_lists_after(number, 1)?.pop()))?;
-            return Ok(next.map(|list| Arc::new(Published::new(list.number, None, list.json, None))));
-        }
-        // Some that were charged may have been given up.
-        let before = usize::try_from(number).unwrap_or(usize::MAX);
-        for place in before..self.charged.len() {
-            let id = self.charged[place].clone();
-            if let Some(found) = self.find(&id)? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
-    }
-
-    fn wait(&self) -> Duration {
-        match (&self.store, self.shared.slide) {
-            (None, _) => PATIENCE,
-            (_, None) => IDLE,
-            _ if self.is_draining() => PATIENCE,
-            _ => Duration::from_micros(u64::try_from(self.due - now()).unwrap_or(0)).min(IDLE),
-        }
-    }
-
-    fn tick_if_due(&mut self) {
-        if self.store.is_none() {
-            self.reopen();
-        }
-        let Some((slide, offset)) = self.shared.slide else {
-            return;
-        };
-        let now = now();
-        // A moment further away than a slide came from a clock that was wrong.
-        let is_early = now < self.due && self.due - now <= slide;
-        if self.is_draining() || is_early || self.store.is_none() {
-            return;
-        }
-        self.due = match self.step() {
-            StepOutcome::Done => offset + ((now - offset).div_euclid(slide) + 1).saturating_mul(slide),
-            StepOutcome::Partial => now,
-            StepOutcome::Failed => now + PATIENCE.as_micros() as i64,
-        };
-    }
-
-    /// Advances the clock by a few slides in one transaction, so that commands come between two of them.
-    fn step(&mut self) -> StepOutcome {
-        let step = self.step_on();
-        if step != StepOutcome::Failed {
-            self.shared.behind.store(step == StepOutcome::Partial, Ordering::Relaxed);
-        }
-        step
-    }
-
-    fn step_on(&mut self) -> StepOutcome {
-        let Some((slide, _)) = self.shared.slide.filter(|_| !self.is_full) else {
-            return StepOutcome::Done;
-        };
-        if !self.has_disk() {
-            return StepOutcome::Done;
-        }
-        let Ok(present) = self.present() else {
-            return StepOutcome::Failed;
-        };
-        let Some(store) = &self.store else {
-            return StepOutcome::Failed;
-        };
-        let reached = store.stream().clock();
-        let stride = slide.saturating_mul(self.slides);
-        let until = if reached > 0 { reached.saturating_add(stride).min(present) } else { present };
-        let began = Instant::now();
-        match self.with(|store| store.tick(until)) {
-            Ok(lists) => self.publish(lists),
-            Err(problem) => {
-                log::of_stream(&self.shared.name, &problem);
-                return StepOutcome::Failed;
-            }
-        }
-        self.slides = if began.elapsed() > LONG_STEP {
-            (self.slides / 2).max(1)
-        } else {
-            (self.slides * 2).min(SLIDES)
-        };
-        let moved = self.store.as_ref().is_some_and(|store| store.stream().clock() > reached);
-        if until == present || !moved { StepOutcome::Done } else { StepOutcome::Partial }
-    }
-
-    /// Returns true if more slides have to end than one transaction ends.
-    fn is_far_behind(&self) -> bool {
-        let reached = self.store.as_ref().map_or(0, |store| store.stream().clock());
-        self.shared.slide.is_some_and(|(slide, _)| reached > 0 && (now() - reached) / slide > SLIDES)
-    }
-
-    /// Fails while the clock is behind: a batch would end all slides up to it at once. A source that is
-    /// drained is exempt.
-    fn check_caught_up(&self) -> Result<()> {
-        if !self.shared.behind.load(Ordering::Relaxed) || self.is_draining() {
-            return Ok(());
-        }
-        let present = self.shared.present();
-        Err(present.map_or_else(|cause| self.shared.clock_problem(cause), |_| catching_up()))
-    }
-
-    /// The present time, if it is known; sets the status that follows from it.
-    fn present(&mut self) -> Result<i64> {
-        if self.store.is_none() {
-            return Err(not_open());
-        }
-        let present = self.shared.present();
-        let status = match present {
-            Ok(_) => Status::Ready,
-            Err(ClockError::Behind) if self.is_restored => Status::Waiting,
-            Err(_) => Status::Clock,
-        };
-        let is_new = self.shared.set_status_by_clock(status);
-        present.map_err(|cause| {
-            if is_new {
-                log::of_stream(&self.shared.name, cause);
-            }
-            self.shared.clock_problem(cause)
-        })
-    }
-
-    /// Returns true if messages at a source come before the clock.
-    fn is_draining(&self) -> bool {
-        self.shared.wall.is_draining()
-    }
 }
 
 /// Records that the thread has panicked.
@@ -643,23 +337,6 @@ impl Drop for PanicRecord {
         if thread::panicking() {
             self.0.set_status(Status::Failed);
         }
-    }
-}
-
-/// The ids of releases, in the order in which they were charged.
-fn charged<K: ServedKey>(store: &Store<K>) -> frostpane_store::Result<Vec<String>> {
-    let id = |record: Record| match record.what {
-        Action::Charged { id, .. } => Some(id),
-        _ => None,
-    };
-    Ok(store.history(1)?.into_iter().filter_map(id).collect())
-}
-
-fn is_memory(cause: &frostpane_store::Error) -> bool {
-    match cause {
-        frostpane_store::Error::Stopped(_) => true,
-        frostpane_store::Error::Stream(cause) => cause.kind() == ErrorKind::Memory,
-        _ => false,
     }
 }
 
