@@ -15,16 +15,8 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chro
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The browser reads from 3 and writes to 4.
 const PIPES: &str = r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
-const FLAGS: [&str; 8] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--hide-scrollbars",
-    "--remote-debugging-pipe",
-];
+const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+                     --disable-background-networking --hide-scrollbars --remote-debugging-pipe";
 
 /// The browser in `CHROMIUM`, or the first on the path.
 pub fn find() -> Option<PathBuf> {
@@ -57,7 +49,7 @@ impl Browser {
         let mut child = Command::new("sh")
             .args(["-c", PIPES, "sh"])
             .arg(program)
-            .args(FLAGS)
+            .args(FLAGS.split(' '))
             .arg(format!("--user-data-dir={}", profile.display()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -145,6 +145,16 @@ impl Scene<'_> {
         wrong.extend(foreign.map(|url| format!("asked of others: {url}")));
         (asked, wrong)
     }
+
+    /// Calls the service with its token and expects success.
+    fn ask(&self, tab: &Tab<'_>, method: &str, path: &str, body: &str) {
+        let asked = json!({ "method": method, "body": if body.is_empty() { Value::Null } else { body.into() },
+            "headers": { "Authorization": format!("Bearer {}", self.server.token), "Content-Type": "application/x-ndjson" } });
+        let said = tab.eval(&format!(
+            "fetch('/v1/streams/{path}', {asked}).then((answer) => answer.ok ? '' : answer.text())"
+        ));
+        assert_eq!(said, "", "{method} {path}");
+    }
 }
 
 fn text(tab: &Tab<'_>, place: &str) -> String {
@@ -266,7 +276,7 @@ fn lost(scene: &Scene<'_>) {
     tab.until(live);
     // A listener is disconnected when the stream becomes private.
     let public = |is: bool| {
-        ask(&tab, &scene.server.token, "PATCH", "searches", &json!({ "public": is }).to_string());
+        scene.ask(&tab, "PATCH", "searches", &json!({ "public": is }).to_string());
     };
     public(false);
     tab.until("document.getElementById('state')?.textContent.startsWith('Not live')");
@@ -389,11 +399,10 @@ const HOSTILE: [&str; 6] = [
 
 fn by_count(scene: &Scene<'_>) {
     let tab = scene.tab("/operator", WIDE, "light");
-    let token = &scene.server.token;
     let spec = r#"{ "window": 100000, "top": 5, "releases": 3 }"#;
-    ask(&tab, token, "PUT", "counted?public=true", spec);
-    ask(&tab, token, "POST", "counted/events", &events([("snow", 50_000), ("rain", 50_000)]));
-    ask(&tab, token, "PUT", "counted/releases/one", "");
+    scene.ask(&tab, "PUT", "counted?public=true", spec);
+    scene.ask(&tab, "POST", "counted/events", &events([("snow", 50_000), ("rain", 50_000)]));
+    scene.ask(&tab, "PUT", "counted/releases/one", "");
     tab.open(&scene.server.url("/?stream=counted"));
     tab.until("document.querySelectorAll('.list tbody tr').length === 2 && document.querySelector('#budget .plot') !== null");
     let page = text(&tab, "main");
@@ -416,16 +425,6 @@ fn no_barriers(scene: &Scene<'_>, tab: &Tab<'_>, what: &str) {
     assert_eq!(faults(tab, "barriers()"), Vec::<String>::new(), "{what}");
 }
 
-/// Calls the service with its token and expects success.
-fn ask(tab: &Tab<'_>, token: &str, method: &str, path: &str, body: &str) {
-    let asked = json!({ "method": method, "body": if body.is_empty() { Value::Null } else { body.into() },
-        "headers": { "Authorization": format!("Bearer {token}"), "Content-Type": "application/x-ndjson" } });
-    let said = tab.eval(&format!(
-        "fetch('/v1/streams/{path}', {asked}).then((answer) => answer.ok ? '' : answer.text())"
-    ));
-    assert_eq!(said, "", "{method} {path}");
-}
-
 fn events<'a>(counts: impl IntoIterator<Item = (&'a str, usize)>) -> String {
     let line = |(key, count): (&str, usize)| format!("{}\n", json!({ "key": key })).repeat(count);
     counts.into_iter().map(line).collect()
@@ -436,10 +435,9 @@ const CONTINUAL: &str = r#"{ "window": "10m", "slide": "2s", "all": true, "epsil
 /// A tab with a public stream of these keys, the most frequent first.
 fn stream_of<'a>(scene: &'a Scene<'_>, name: &str, keys: &[&str]) -> Tab<'a> {
     let tab = scene.tab("/operator", WIDE, "light");
-    let token = &scene.server.token;
-    ask(&tab, token, "PUT", &format!("{name}?public=true&time=arrival"), CONTINUAL);
+    scene.ask(&tab, "PUT", &format!("{name}?public=true&time=arrival"), CONTINUAL);
     let counts = keys.iter().enumerate().map(|(index, key)| (*key, 4_000 - 200 * index));
-    ask(&tab, token, "POST", &format!("{name}/events"), &events(counts));
+    scene.ask(&tab, "POST", &format!("{name}/events"), &events(counts));
     tab.open(&scene.server.url(&format!("/?stream={name}")));
     tab.eval(CHECKS);
     tab.until(&format!("document.querySelectorAll('.list tbody tr').length === {}", keys.len()));
@@ -521,9 +519,8 @@ fn look_alikes(scene: &Scene<'_>) {
 /// Three tied keys, one that rises, and others that come and go; releases at unequal times.
 fn chart(scene: &Scene<'_>) {
     let tab = scene.tab("/operator", WIDE, "light");
-    let token = &scene.server.token;
     let spec = r#"{ "window": "10m", "slide": "1s", "all": true, "releases": 8, "epsilon": 8 }"#;
-    ask(&tab, token, "PUT", "chart?public=true&time=arrival", spec);
+    scene.ask(&tab, "PUT", "chart?public=true&time=arrival", spec);
     for (round, rest) in [1_100, 1_100, 3_500, 1_100, 2_300].into_iter().enumerate() {
         let fresh: Vec<String> = (0..4).map(|index| format!("key {}", 4 * round + index)).collect();
         let fresh =
@@ -533,9 +530,9 @@ fn chart(scene: &Scene<'_>) {
         let tied = [("ash", ash), ("elm", elm), ("oak", 650)];
         let pine = ("pine", if round < 2 { 50 } else { 3_000 });
         let all = events(fresh.chain(tied).chain([pine]));
-        ask(&tab, token, "POST", "chart/events", &all);
+        scene.ask(&tab, "POST", "chart/events", &all);
         thread::sleep(Duration::from_millis(rest));
-        ask(&tab, token, "PUT", &format!("chart/releases/{round}"), "");
+        scene.ask(&tab, "PUT", &format!("chart/releases/{round}"), "");
     }
     for size in [(1_440, 900), PHONE] {
         let tab = scene.tab("/?stream=chart", size, "light");
@@ -597,7 +594,7 @@ fn empty(scene: &Scene<'_>) {
         ("empty-by-count", r#"{ "window": 1000, "top": 5, "releases": 3 }"#),
     ];
     for (name, spec) in specs {
-        ask(&tab, &scene.server.token, "PUT", &format!("{name}?public=true"), spec);
+        scene.ask(&tab, "PUT", &format!("{name}?public=true"), spec);
         let tab = scene.tab(&format!("/?stream={name}"), WIDE, "light");
         tab.until("document.getElementById('state')?.textContent === 'Connected, no list yet'");
         until_there(&tab, "#budget p");
@@ -623,7 +620,7 @@ fn gone(scene: &Scene<'_>) {
     let operator = own.tab("/operator", WIDE, "light");
     for (name, public) in [("broken", true), ("secret", false)] {
         let path = format!("{name}?public={public}&time=arrival");
-        ask(&operator, &server.token, "PUT", &path, CONTINUAL);
+        own.ask(&operator, "PUT", &path, CONTINUAL);
     }
     give(&operator, &server.token);
     operator.until("document.querySelectorAll('.card').length === 3");
@@ -670,7 +667,7 @@ fn on_demand(scene: &Scene<'_>) {
     until_there(&tab, "#budget b");
     let left = |tab: &Tab<'_>| number(tab, "number(document.querySelector('#budget b').textContent)");
     let before = left(&tab);
-    ask(&tab, &scene.server.token, "PUT", "searches-on-demand/releases/tested", "");
+    scene.ask(&tab, "PUT", "searches-on-demand/releases/tested", "");
     // The page shows the release and its cost.
     tab.until("document.querySelectorAll('.list tbody tr').length === 15");
     tab.until(&format!("number(document.querySelector('#budget b').textContent) === {before} - 1"));

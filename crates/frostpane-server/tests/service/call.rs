@@ -1,7 +1,7 @@
 //! A service without a socket.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use frostpane::Bytes;
 use frostpane_server::{Limits, Scope, Service, app};
 use frostpane_store::Store;
 use http_body_util::BodyExt;
+use redb::WriteTransaction;
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -60,6 +61,14 @@ impl Folder {
     pub fn counted(&self, name: &str) -> u64 {
         self.store(name).stream().counted()
     }
+}
+
+/// Changes the database of a stream in one transaction.
+pub fn edit(stream: &Path, change: impl FnOnce(&WriteTransaction)) {
+    let database = redb::Database::open(stream.join("frostpane.redb")).unwrap();
+    let transaction = database.begin_write().unwrap();
+    change(&transaction);
+    transaction.commit().unwrap();
 }
 
 impl Drop for Folder {

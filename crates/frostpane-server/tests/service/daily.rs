@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::call::{Api, BY_COUNT, Folder, JSONL, SINGLE, lines};
+use crate::call::{Api, BY_COUNT, Folder, JSONL, SINGLE, edit, lines};
 use crate::process::{PROGRAM, Process, certify, token, wait_until};
 
 const SPEC: &[u8] = br#"{ "window": "7s", "slide": "1s", "top": 5, "unit": { "user": { "per_user": 2, "epoch": "1s" } }, "releases": 3 }"#;
@@ -125,28 +125,24 @@ fn put_newer(stream: &Path) {
     put_older(stream);
     use redb::ReadableTable;
     let meta = redb::TableDefinition::<&str, &[u8]>::new("meta");
-    let database = redb::Database::open(stream.join("frostpane.redb")).unwrap();
-    let transaction = database.begin_write().unwrap();
-    {
+    edit(stream, |transaction| {
         let mut table = transaction.open_table(meta).unwrap();
         let header = table.get("header").unwrap().unwrap().value().to_vec();
         let header = String::from_utf8(header).unwrap();
         let newer = header.replacen("\"format\":1", "\"format\":1000", 1);
         assert_ne!(newer, header);
         table.insert("header", newer.as_bytes()).unwrap();
-    }
-    transaction.commit().unwrap();
+    });
 }
 
 /// Drops a release that was charged, as a restore does.
 fn give_up(stream: &Path, id: &str) {
     let releases = redb::TableDefinition::<&str, &[u8]>::new("releases");
-    let database = redb::Database::open(stream.join("frostpane.redb")).unwrap();
-    let transaction = database.begin_write().unwrap();
     let row = br#"{"window":1000}"#;
-    let was = transaction.open_table(releases).unwrap().insert(id, row.as_slice()).unwrap().is_some();
-    assert!(was);
-    transaction.commit().unwrap();
+    edit(stream, |transaction| {
+        let mut table = transaction.open_table(releases).unwrap();
+        assert!(table.insert(id, row.as_slice()).unwrap().is_some());
+    });
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::call::{Api, BY_COUNT, JSONL, SINGLE, lines};
 
+const WINDOW: &str = r#"{ "window": 1000 }"#;
 /// A request for every route: method, route, path, body, expected status.
 const REQUESTS: &[(&str, &str, &str, &str, u16)] = &[
     ("get", "/healthz", "/healthz", "", 200),
@@ -20,13 +21,7 @@ const REQUESTS: &[(&str, &str, &str, &str, u16)] = &[
     ("patch", "/v1/streams/{name}", "/v1/streams/one", r#"{ "public": true }"#, 200),
     ("post", "/v1/streams/{name}/events", "/v1/streams/one/events?wrong=skip", "{\"key\":\"snow\"}", 200),
     ("get", "/v1/streams/{name}/releases", "/v1/streams/one/releases?after=0&most=10", "", 200),
-    (
-        "put",
-        "/v1/streams/{name}/releases/{id}",
-        "/v1/streams/one/releases/monday",
-        r#"{ "window": 1000 }"#,
-        201,
-    ),
+    ("put", "/v1/streams/{name}/releases/{id}", "/v1/streams/one/releases/monday", WINDOW, 201),
     ("get", "/v1/streams/{name}/releases/{id}", "/v1/streams/one/releases/monday", "", 200),
     ("get", "/v1/streams/{name}/releases/latest", "/v1/streams/one/releases/latest", "", 200),
     ("get", "/v1/streams/{name}/releases/latest/words", "/v1/streams/one/releases/latest/words", "", 200),

@@ -5,65 +5,45 @@ use std::path::Path;
 
 use async_nats::jetstream;
 use frostpane::Bytes;
-use frostpane_store::{Store, StoredKey};
+use frostpane_store::{ContinualRelease, StoredKey};
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use serde_json::Value;
 
 use crate::call::{Folder, eventually};
 use crate::nats::{Pulling, left};
+use crate::own_time::{HALF_A_DAY, ended, spec_of};
 use crate::process::{Process, token};
 
 const EVENTS: u64 = 1_000;
 const MESSAGES: usize = 10;
 const KEYS: u64 = 5;
-const HALF_A_DAY: i64 = 12 * 3_600;
 
 /// The line of an event, and the key whose count it moves.
 type Row = (Vec<u8>, Option<u64>);
 
-/// Odd events, in which `rows` puts times for words in capitals, and the key whose count each moves. The table
+/// An event of the key 3. `rows` puts times for words in capitals.
+const EVENT: &str = r#"{"key": 3, "time": TIME, "user": "ann"}"#;
+
+/// A value of that event, the key whose count moves, and odd values in its place, separated by blanks. The table
 /// of all readers has more.
-const ROWS: [(&str, Option<u64>); 56] = [
-    (r#"{"key": 3, "time": TIME, "user": 18446744073709551616}"#, Some(3)),
-    (r#"{"key": 3, "time": TIME, "user": -9223372036854775809}"#, Some(3)),
-    (r#"{"key": 3, "time": TIME, "user": -0}"#, Some(3)),
-    (r#"{"key": 3, "time": TIME, "user": 007}"#, None),
-    (r#"{"key": 3, "time": TIME, "user": 17.0}"#, None),
-    (r#"{"key": 3, "time": TIME, "user": 1e400}"#, None),
-    (r#"{"key": 3, "time": TIME, "user": null}"#, None),
-    (r#"{"key": 3, "time": TIME, "user": [-1]}"#, None),
-    (r#"{"key": 3, "time": TIME, "user": ""}"#, None),
+const VALUES: [(&str, Option<u64>, &str); 6] = [
+    (
+        "\"ann\"",
+        Some(3),
+        r#"18446744073709551616 -9223372036854775809 -0 "2025-11-30" "a\"b\nb\u0000\t" "\udc00\ud800""#,
+    ),
+    ("\"ann\"", None, r#"007 17.0 1e400 null [-1] "" "\u12" ann"#),
+    ("3", Some(3), r#""3" "\u0033""#),
+    ("3", None, r#"03 3.0 -3 18446744073709551619 null [3] "3\n3" "\ud800""#),
+    ("TIME", Some(3), r#"TIME.25 TIME000 "TIME" "MOMENT" "EAST+09:00""#),
+    ("TIME", None, r#""EAST" "noon" 0 1180591620717411303424 null [TIME] TOMORROW YESTERDAY"#),
+];
+
+/// Other odd events.
+const ROWS: [(&str, Option<u64>); 19] = [
     (r#"{"key": 3, "time": TIME, "user": " "}"#, Some(3)),
-    (r#"{"key": 3, "time": TIME, "user": "2025-11-30"}"#, Some(3)),
-    (r#"{"key": 3, "time": TIME, "user": "a\"b\nb\u0000\t"}"#, Some(3)),
-    (r#"{"key": 3, "time": TIME, "user": "\udc00\ud800"}"#, Some(3)),
-    (r#"{"key": 3, "time": TIME, "user": "\u12"}"#, None),
-    (r#"{"key": 3, "time": TIME, "user": ann}"#, None),
-    (r#"{"key": "3", "time": TIME, "user": "ann"}"#, Some(3)),
-    (r#"{"key": "\u0033", "time": TIME, "user": "ann"}"#, Some(3)),
     (r#"{"key": "3 ", "time": TIME, "user": "ann"}"#, None),
-    (r#"{"key": 03, "time": TIME, "user": "ann"}"#, None),
-    (r#"{"key": 3.0, "time": TIME, "user": "ann"}"#, None),
-    (r#"{"key": -3, "time": TIME, "user": "ann"}"#, None),
-    (r#"{"key": 18446744073709551619, "time": TIME, "user": "ann"}"#, None),
-    (r#"{"key": null, "time": TIME, "user": "ann"}"#, None),
-    (r#"{"key": [3], "time": TIME, "user": "ann"}"#, None),
-    (r#"{"key": "3\n3", "time": TIME, "user": "ann"}"#, None),
-    (r#"{"key": "\ud800", "time": TIME, "user": "ann"}"#, None),
-    (r#"{"key": 3, "time": TIME.25, "user": "ann"}"#, Some(3)),
-    (r#"{"key": 3, "time": TIME000, "user": "ann"}"#, Some(3)),
-    (r#"{"key": 3, "time": "TIME", "user": "ann"}"#, Some(3)),
-    (r#"{"key": 3, "time": "MOMENT", "user": "ann"}"#, Some(3)),
-    (r#"{"key": 3, "time": "EAST+09:00", "user": "ann"}"#, Some(3)),
-    (r#"{"key": 3, "time": "EAST", "user": "ann"}"#, None),
-    (r#"{"key": 3, "time": "noon", "user": "ann"}"#, None),
-    (r#"{"key": 3, "time": 0, "user": "ann"}"#, None),
-    (r#"{"key": 3, "time": 1180591620717411303424, "user": "ann"}"#, None),
-    (r#"{"key": 3, "time": null, "user": "ann"}"#, None),
-    (r#"{"key": 3, "time": [TIME], "user": "ann"}"#, None),
-    (r#"{"key": 3, "time": TOMORROW, "user": "ann"}"#, None),
-    (r#"{"key": 3, "time": YESTERDAY, "user": "ann"}"#, None),
     ("", None),
     ("\r", None),
     ("hello", None),
@@ -105,7 +85,11 @@ fn rows(second: i64) -> Vec<Row> {
         ("YESTERDAY", (second - 2 * HALF_A_DAY).to_string()),
     ];
     let line = |line: &str| names.iter().fold(line.to_owned(), |line, (name, time)| line.replace(name, time));
-    let rows = ROWS.iter().map(|(odd, key)| (line(odd).into_bytes(), *key));
+    let values = VALUES
+        .iter()
+        .flat_map(|(usual, key, odd)| odd.split(' ').map(move |odd| (EVENT.replacen(*usual, odd, 1), *key)));
+    let rows = values.chain(ROWS.map(|(odd, key)| (odd.to_owned(), key)));
+    let rows = rows.map(|(odd, key)| (line(&odd).into_bytes(), key));
     let time = names[0].1.as_bytes();
     let deep = [b"[".repeat(200), b"]".repeat(200)].concat();
     let by = |user: &[u8]| event(b"3", time, user);
@@ -153,29 +137,19 @@ struct Neighbour {
 }
 
 impl Neighbour {
-    fn new(number: usize, place: Place, row: Option<Row>) -> Self {
-        let name = format!("{place:?}-{number}").to_lowercase();
-        Self { name, place, row, number }
-    }
-
     fn all(second: i64) -> Vec<Self> {
         let rows = std::iter::once(None).chain(rows(second).into_iter().map(Some));
         let both = |(number, row): (usize, Option<Row>)| {
-            [Place::Line, Place::Message].map(|place| Self::new(number, place, row.clone()))
+            [Place::Line, Place::Message].map(|place| {
+                let name = format!("{place:?}-{number}").to_lowercase();
+                Self { name, place, row: row.clone(), number }
+            })
         };
         rows.enumerate().flat_map(both).collect()
     }
 
     fn spec(&self, begins: i64) -> String {
-        let offset = begins.rem_euclid(HALF_A_DAY);
-        let keys = match self.place {
-            Place::Line => "open",
-            Place::Message => "0..20",
-        };
-        format!(
-            r#"{{ "window": "12h", "slide": "12h", "lateness": "1h", "top": 20, "keys": "{keys}", "continual": true, "epsilon": 1000000,
-                 "unit": {{ "user": {{ "per_user": 1, "epoch": "12h", "offset": "{offset}s" }} }} }}"#
-        )
+        spec_of(20, if matches!(self.place, Place::Line) { r#""open""# } else { r#""0..20""# }, begins)
     }
 
     fn messages(&self, second: i64) -> Vec<Vec<u8>> {
@@ -205,10 +179,9 @@ impl Neighbour {
     }
 
     fn release(&self, folder: &Folder, begins: i64) -> Published {
-        let path = folder.0.join("streams").join(&self.name);
         published(match self.place {
-            Place::Line => release::<Bytes>(&path, begins),
-            Place::Message => release::<u64>(&path, begins),
+            Place::Line => release(ended::<Bytes>(folder, &self.name, begins)),
+            Place::Message => release(ended::<u64>(folder, &self.name, begins)),
         })
     }
 
@@ -222,10 +195,7 @@ impl Neighbour {
     }
 }
 
-fn release<K: StoredKey>(path: &Path, begins: i64) -> Value {
-    let mut store = Store::<K>::open(path).unwrap();
-    let after = Timestamp::from_second(begins + HALF_A_DAY + 3_600).unwrap();
-    let lists = store.tick(after.as_microsecond()).unwrap();
+fn release<K: StoredKey>(lists: Vec<ContinualRelease<K>>) -> Value {
     assert_eq!(lists.len(), 1);
     serde_json::from_slice(&lists[0].json).unwrap()
 }

@@ -7,21 +7,25 @@ use std::time::Duration;
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use frostpane::{Bytes, Edge};
 use frostpane_server::Limits;
-use frostpane_store::Store;
+use frostpane_store::{ContinualRelease, Store, StoredKey};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::call::{ARROW, Api, Folder, JSONL, arrow, limits};
 
-const HALF_A_DAY: i64 = 12 * 3_600;
+pub const HALF_A_DAY: i64 = 12 * 3_600;
 /// Long enough for slow machines.
 const TOLERANCE: Duration = Duration::from_secs(120);
 
+pub fn spec(begins: i64) -> String {
+    spec_of(3, r#"["base", "x"]"#, begins)
+}
+
 /// Epochs of half a day, one of which begins at this second; an hour of lateness; noise is 0 but for a
 /// negligible chance.
-pub fn spec(begins: i64) -> String {
+pub fn spec_of(top: usize, keys: &str, begins: i64) -> String {
     let offset = begins.rem_euclid(HALF_A_DAY);
     format!(
-        r#"{{ "window": "12h", "slide": "12h", "lateness": "1h", "top": 3, "keys": ["base", "x"], "continual": true, "epsilon": 1000000,
+        r#"{{ "window": "12h", "slide": "12h", "lateness": "1h", "top": {top}, "keys": {keys}, "continual": true, "epsilon": 1000000,
              "unit": {{ "user": {{ "per_user": 1, "epoch": "12h", "offset": "{offset}s" }} }} }}"#
     )
 }
@@ -43,11 +47,16 @@ fn body(kind: &str, time: i64) -> Vec<u8> {
     }
 }
 
+/// The releases of a stream when the epoch that begins at a second has ended.
+pub fn ended<K: StoredKey>(folder: &Folder, name: &str, begins: i64) -> Vec<ContinualRelease<K>> {
+    let mut store = Store::open(&folder.0.join("streams").join(name)).unwrap();
+    let after = Timestamp::from_second(begins + HALF_A_DAY + 3_600).unwrap();
+    store.tick(after.as_microsecond()).unwrap()
+}
+
 /// The counts of the key in the epochs before and after a second.
 pub fn counted(folder: &Folder, name: &str, begins: i64) -> [u64; 2] {
-    let mut store = Store::<Bytes>::open(&folder.0.join("streams").join(name)).unwrap();
-    let after = Timestamp::from_second(begins + HALF_A_DAY + 3_600).unwrap();
-    let lists = store.tick(after.as_microsecond()).unwrap();
+    let lists = ended::<Bytes>(folder, name, begins);
     let of_epoch = |from: i64| {
         let from = Some(Edge::Instant(Timestamp::from_second(from).unwrap()));
         let mut releases = lists.iter().filter_map(|list| list.release.as_ref());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use frostpane_server::Limits;
 
-use crate::call::{Answer, Api, BY_CLOCK, BY_COUNT, Folder, JSONL, limits, lines};
+use crate::call::{Answer, Api, BY_CLOCK, BY_COUNT, Folder, JSONL, edit, limits, lines};
 
 const PATH: &str = "/v1/streams/one/events";
 /// Three events, one of which cannot be read.
@@ -90,12 +90,8 @@ async fn a_key_that_an_earlier_version_kept_is_known_by_its_body() {
     let api = Api::serving("one", BY_COUNT).await;
     send(&api, PATH, JSONL, "a", &lines(10)).await.is(200);
     let folder = api.stopped().await;
-    let database = redb::Database::open(folder.0.join("streams/one/frostpane.redb")).unwrap();
-    let transaction = database.begin_write().unwrap();
     let receipts = redb::TableDefinition::<&str, (&str, &str)>::new("receipts");
-    assert!(transaction.delete_table(receipts).unwrap());
-    transaction.commit().unwrap();
-    drop(database);
+    edit(&folder.0.join("streams/one"), |transaction| assert!(transaction.delete_table(receipts).unwrap()));
     let api = Api::in_folder(folder);
     let unknown = serde_json::json!({ "events": null, "wrong": null });
     is_again(send(&api, PATH, JSONL, "a", &lines(10)).await, &unknown);
