@@ -8,7 +8,8 @@ pub struct RateLimiter {
     per_second: f64,
     burst: f64,
     left: f64,
-    since: Instant,
+    /// The time of the last call of `turn`.
+    pub since: Instant,
 }
 
 impl RateLimiter {
@@ -31,10 +32,6 @@ impl RateLimiter {
             return Ok(());
         }
         Err(Duration::from_secs_f64((1.0 - self.left) / self.per_second))
-    }
-
-    pub fn since(&self) -> Instant {
-        self.since
     }
 }
 

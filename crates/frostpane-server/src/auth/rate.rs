@@ -42,7 +42,7 @@ impl RateTable {
         let is_over = |since: Instant| now.duration_since(since).as_secs() >= 1;
         if self.swept.is_none_or(is_over) {
             self.swept = Some(now);
-            self.limiters.retain(|_, limiter| !is_over(limiter.since()));
+            self.limiters.retain(|_, limiter| !is_over(limiter.since));
         }
         self.limiters.len() < REMEMBERED
     }

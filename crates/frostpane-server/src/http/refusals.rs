@@ -26,15 +26,14 @@ impl IntoResponses for Refusals {
             StatusCode::TOO_MANY_REQUESTS,
             StatusCode::SERVICE_UNAVAILABLE,
         ];
-        all.map(|status| (status.as_str().to_owned(), refusal(status))).into()
+        let schema = Ref::from_schema_name(Problem::name());
+        let content = ContentBuilder::new().schema(Some(schema)).build();
+        let refusal = |status: StatusCode| {
+            let response = ResponseBuilder::new()
+                .description(status.canonical_reason().unwrap_or_default())
+                .content("application/json", content.clone());
+            (status.as_str().to_owned(), response.build().into())
+        };
+        all.map(refusal).into()
     }
-}
-
-fn refusal(status: StatusCode) -> RefOr<Response> {
-    let schema = Ref::from_schema_name(Problem::name());
-    let content = ContentBuilder::new().schema(Some(schema)).build();
-    let response = ResponseBuilder::new()
-        .description(status.canonical_reason().unwrap_or_default())
-        .content("application/json", content);
-    response.build().into()
 }

@@ -261,14 +261,13 @@ fn cached(stream: &StreamHandle, published: &Published, asked: &HeaderMap, secon
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(NUMBER, published.number.into());
-    if let Ok(name) = HeaderValue::from_str(&stream.shared.name) {
-        headers.insert(ACCOUNT, name);
-    }
-    if let Ok(etag) = HeaderValue::from_str(&published.etag) {
-        headers.insert(header::ETAG, etag);
-    }
-    if let Ok(cache) = HeaderValue::from_str(&format!("{who}, max-age={seconds}")) {
-        headers.insert(header::CACHE_CONTROL, cache);
+    let cache = format!("{who}, max-age={seconds}");
+    for (name, text) in
+        [(ACCOUNT, &stream.shared.name), (header::ETAG, &published.etag), (header::CACHE_CONTROL, &cache)]
+    {
+        if let Ok(value) = HeaderValue::from_str(text) {
+            headers.insert(name, value);
+        }
     }
     response
 }

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures_util::stream::unfold;
+use futures_util::stream::{StreamExt, iter, unfold};
 use tokio::sync::watch;
 
 use super::App;
@@ -66,12 +66,11 @@ pub async fn listen(
         news: stream.shared.shelf.listen(),
         stopping: app.stopping(),
         after,
-        greeted: false,
         _permit: permit,
         caller,
         stream,
     };
-    let body = Body::from_stream(unfold(listener, Listener::next));
+    let body = Body::from_stream(iter([Ok(HELLO)]).chain(unfold(listener, Listener::next)));
     let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
     Ok((Extension(Listening), headers, body).into_response())
 }
@@ -87,7 +86,6 @@ struct Listener {
     news: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
     after: u64,
-    greeted: bool,
     _permit: SharedPermit,
 }
 
@@ -114,10 +112,6 @@ fn too_many() -> Problem {
 
 impl Listener {
     async fn next(mut self) -> Option<(std::result::Result<Bytes, Infallible>, Self)> {
-        if !self.greeted {
-            self.greeted = true;
-            return Some((Ok(HELLO), self));
-        }
         loop {
             // The token may have been revoked, or the stream may no longer be public.
             let stopped = *self.stopping.borrow() || self.stream.status() == Status::Stopped;

@@ -143,11 +143,6 @@ async fn settings_and_tombstones_that_cannot_be_read_free_nothing() {
     api.call("PUT", "/v1/streams/two", BY_COUNT).await.is(409);
 }
 
-/// Advances the clock of a state.
-fn tick(api: &Api, name: &str, at: Timestamp) {
-    api.folder.store(name).tick(at.as_microsecond()).unwrap();
-}
-
 #[tokio::test]
 async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
     let hourly = r#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true }"#;
@@ -157,7 +152,8 @@ async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
     api.send("one", JSONL, event.clone()).await.is(200);
     api.service.stop().await;
     // As if the machine had woken up with its clock behind.
-    tick(&api, "one", now + SignedDuration::from_hours(2));
+    let ahead = now + SignedDuration::from_hours(2);
+    api.folder.store("one").tick(ahead.as_microsecond()).unwrap();
     let api = api.restarted().await;
     api.send("one", JSONL, event.clone()).await.is(503);
     eventually(async || api.health("one").await["standing"] == "clock").await;
@@ -167,8 +163,9 @@ async fn a_clock_that_has_jumped_takes_nothing_and_ends_nothing() {
     let api = Api::new();
     let old = serde_json::from_str(hourly).unwrap();
     let folder = api.folder.0.join("streams/old");
-    drop(Store::<Bytes>::create(&folder, old, Keys::open(), Begin::default()).unwrap());
-    tick(&api, "old", now - SignedDuration::from_hours(48));
+    let mut store = Store::<Bytes>::create(&folder, old, Keys::open(), Begin::default()).unwrap();
+    store.tick((now - SignedDuration::from_hours(48)).as_microsecond()).unwrap();
+    drop(store);
     let api = api.restarted().await;
     api.send("old", JSONL, event.clone()).await.is(503);
     let api = Api::with_limits(api.stopped().await, Limits { accept_clock: true, ..limits() });
