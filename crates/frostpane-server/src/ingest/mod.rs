@@ -24,6 +24,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The least time between two log lines on messages that were left out: their number must not show.
 const SELDOM: Duration = Duration::from_secs(60);
 
+/// Refusals after which a message is tried again.
+const PASSING: [StatusCode; 4] = [
+    // Closed: the message stays with its source.
+    StatusCode::CONFLICT,
+    StatusCode::TOO_MANY_REQUESTS,
+    StatusCode::SERVICE_UNAVAILABLE,
+    StatusCode::INSUFFICIENT_STORAGE,
+];
+
 /// Takes messages of a source into a stream, for ever.
 pub async fn pull(mut source: JetStream, stream: Arc<StreamHandle>) {
     let left_out = AtomicBool::new(false);
@@ -88,7 +97,7 @@ async fn take(stream: &StreamHandle, id: &str, message: &jetstream::Message, lef
             Err(problem) if problem.status() == StatusCode::CONFLICT && !stream.settings().closed => {
                 return false;
             }
-            Err(problem) if is_passing(&problem) => tokio::time::sleep(PATIENCE).await,
+            Err(problem) if PASSING.contains(&problem.status()) => tokio::time::sleep(PATIENCE).await,
             Err(_) => {
                 left_out.store(true, Ordering::Relaxed);
                 return true;
@@ -109,15 +118,4 @@ async fn parse(
 /// The digest by which a repeated body is recognized.
 pub fn digest_of(body: &[u8]) -> [u8; 32] {
     *blake3::hash(body).as_bytes()
-}
-
-fn is_passing(problem: &Problem) -> bool {
-    let passing = [
-        // Closed: the message stays with its source.
-        StatusCode::CONFLICT,
-        StatusCode::TOO_MANY_REQUESTS,
-        StatusCode::SERVICE_UNAVAILABLE,
-        StatusCode::INSUFFICIENT_STORAGE,
-    ];
-    passing.contains(&problem.status())
 }
