@@ -165,11 +165,13 @@ async fn a_release_that_was_given_up_is_not_there_and_keeps_no_other_away() {
 }
 
 #[tokio::test]
-async fn an_upgrade_goes_on_with_older_states_and_leaves_newer_ones_alone() {
+async fn older_states_go_on_and_newer_or_damaged_ones_are_left_alone() {
     let folder = Folder::new();
     let streams = folder.0.join("streams");
     let shown = put_older(&streams.join("older"));
     put_newer(&streams.join("newer"));
+    put_older(&streams.join("damaged"));
+    std::fs::write(streams.join("damaged/frostpane.redb"), b"no database").unwrap();
     let api = Api::in_folder(folder);
     let page = api.get("/v1/streams/older/releases").await.is(200);
     for list in shown["lists"].as_array().unwrap() {
@@ -182,10 +184,17 @@ async fn an_upgrade_goes_on_with_older_states_and_leaves_newer_ones_alone() {
     let api = api.restarted().await;
     let sent = api.with("POST", path, &headers, lines(10)).await.is(200);
     assert_eq!(sent.json()["again"], true);
-    api.get("/v1/streams/newer").await.is(503);
-    api.get("/v1/streams/newer/ready").await.is(503);
-    api.get("/readyz").await.is(200);
-    api.call("PUT", "/v1/streams/newer", BY_COUNT).await.is(409);
+    for name in ["newer", "damaged"] {
+        let path = format!("/v1/streams/{name}");
+        api.get(&path).await.is(503);
+        api.get(&format!("{path}/ready")).await.is(503);
+        api.send(name, JSONL, lines(10)).await.is(503);
+        // Its name stays taken, or its budget would begin anew.
+        api.call("PUT", &path, BY_COUNT).await.is(409);
+    }
+    for path in ["/v1/streams/older/ready", "/readyz", "/healthz"] {
+        api.get(path).await.is(200);
+    }
     let counted = api.counted("older").await;
     assert_eq!(counted, shown["counted"].as_u64().unwrap() + 10);
 }

@@ -89,24 +89,6 @@ async fn a_state_that_the_program_began_can_be_served() {
 }
 
 #[tokio::test]
-async fn a_stream_whose_state_is_damaged_leaves_the_others_alone() {
-    let api = Api::serving("good", BY_COUNT).await;
-    api.create("bad", BY_COUNT).await;
-    api.get("/readyz").await.is(200);
-    api.service.stop().await;
-    std::fs::write(api.folder.0.join("streams/bad/frostpane.redb"), b"no database").unwrap();
-    let api = api.restarted().await;
-    api.send("good", JSONL, lines(10)).await.is(200);
-    api.send("bad", JSONL, lines(10)).await.is(503);
-    api.get("/v1/streams/bad/ready").await.is(503);
-    api.get("/v1/streams/good/ready").await.is(200);
-    api.get("/readyz").await.is(200);
-    api.get("/healthz").await.is(200);
-    // Its name stays taken, or its budget would begin anew.
-    api.call("PUT", "/v1/streams/bad", BY_COUNT).await.is(409);
-}
-
-#[tokio::test]
 async fn what_is_begun_goes_on_when_whoever_asked_has_gone() {
     let api = Api::serving("one", BY_COUNT).await;
     let hung_up = async |method: &str, path: &str, body: &'static str| {
