@@ -521,21 +521,6 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_covers_nothing_is_not_called_empty_if_it_left_events_out() {
-        let shape = shape(9, 64);
-        let request = request(Norm::L1, 1.0, Keys::Open, shape);
-        for (left_out, expected) in [(5, "the window lies within one pane"), (0, "the window has no events")]
-        {
-            let view = ReleaseWindow {
-                asked_events: [0, left_out],
-                ..view(Vec::new(), Some(pane(times(1, 5), shape)), true)
-            };
-            let found = release(&request, view, &mut InsecureSeededEntropy::new(1)).unwrap();
-            assert!(found.note.unwrap().to_string().starts_with(expected));
-        }
-    }
-
-    #[test]
     fn panes_that_were_made_for_something_else_are_refused() {
         let ours = shape(9, 64);
         let request = request(Norm::L2, 1.0, Keys::Open, ours);

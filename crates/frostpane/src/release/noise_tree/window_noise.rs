@@ -174,17 +174,6 @@ mod tests {
         assert!(refused.unwrap_err().to_string().contains("give a larger epsilon or more memory"));
     }
 
-    /// One pane at scale 2: (1 + 320) * 2 * 16 bytes. Three panes at scale 4: (3 + 320) * 4 * 16 bytes.
-    #[test]
-    fn tables_that_just_fit_the_memory_are_made() {
-        for (panes, epsilon, bytes) in [(1, 1.0, 10_272), (3, 0.5, 20_672)] {
-            let epsilon = Epsilon::new(epsilon).unwrap();
-            assert!(WindowNoise::new(panes, Unit::Event, epsilon, bytes).is_ok());
-            assert!(WindowNoise::new(panes, Unit::Event, epsilon, bytes + 1).is_ok());
-            assert!(WindowNoise::new(panes, Unit::Event, epsilon, bytes - 1).is_err());
-        }
-    }
-
     /// The tail that a threshold has, at what is left of delta.
     fn reach(sum: &NoiseSum, left: f64) -> Option<u64> {
         Some(1 + sum.reach(left / 1e6))
