@@ -168,7 +168,7 @@ impl<K: Key> ContinualReleaser<K> {
                 levels: noise.tree.levels(),
                 nodes: noise.sum.terms(),
                 scale: noise.sum.scale(),
-                deviation: noise.deviation(),
+                deviation: noise.sum.deviation(),
                 number: 0,
                 horizon,
                 delta_past_horizon: None,
@@ -203,12 +203,6 @@ impl<K: Key> ContinualReleaser<K> {
     /// The distribution of each noise value.
     pub fn noise_law(&self) -> NoiseLaw {
         self.noise.sum.noise().law()
-    }
-
-    /// The law of each noise value.
-    #[cfg(test)]
-    pub fn scale(&self) -> f64 {
-        self.continuity.scale
     }
 
     /// For the secrets of the nodes.

@@ -176,8 +176,7 @@ impl<K: Key> AuditedHistory<K> {
 mod tests {
     use super::*;
     use crate::key::Keys;
-    use crate::noise::DiscreteLaplace;
-    use crate::privacy::Epsilon;
+    use crate::noise::discrete_laplace::tests::laplace;
     use crate::spec::Norm;
 
     #[test]
@@ -202,8 +201,6 @@ mod tests {
             let mut inside = audited.inside().unwrap();
             inside.counts.sort_unstable();
             assert_eq!(inside.counts, [(0, 300), (1, 400)]);
-            let laplace =
-                |sensitivity, epsilon| DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap());
             let share = if norm == Norm::L2 { 0.9 } else { 1.0 };
             assert_eq!(*inside.threshold.noise(), laplace(2, share).into());
             assert_eq!(inside.norm, (norm == Norm::L2).then(|| (500, laplace(1, 0.1))));
