@@ -11,8 +11,7 @@
 use dashu_int::UBig;
 
 use crate::error::Result;
-use crate::noise::Entropy;
-use crate::noise::Noise;
+use crate::noise::{Entropy, Noise};
 
 const BITS: usize = 63;
 const TABLE_BITS: usize = 192;

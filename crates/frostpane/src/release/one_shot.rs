@@ -325,8 +325,7 @@ mod tests {
         CONFIDENCE, SEED, laplace, pane, quantile, request, request_of, shape, sketch, spec, times,
     };
     use crate::sketch::count_sketch::{Dimensions, sum_of_squares};
-    use crate::spec::Unit;
-    use crate::spec::{Edge, Policy, Spec};
+    use crate::spec::{Edge, Policy, Spec, Unit};
 
     const EPSILON: f64 = 0.5;
     const FAILURE: f64 = 1.0 - CONFIDENCE;
