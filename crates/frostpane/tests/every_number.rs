@@ -212,17 +212,6 @@ fn a_window_that_is_not_full_is_asked_for_from_the_first_event_on() {
     assert_eq!(release.asked.promises, release.promises);
 }
 
-/// 2,550 events in panes of 100, of which the latest is open: closed panes are kept while a window of 2,000
-/// can include them.
-#[test]
-fn panes_are_kept_while_a_window_can_reach_them() {
-    let mut hitters = builder(Keys::open(), Norm::L1).build().unwrap();
-    hitters.update_batch(0..2_550).unwrap();
-    assert_eq!(hitters.panes(), 20);
-    let bytes = hitters.bytes();
-    assert!((2_000 * 8..64_000_000).contains(&bytes), "{bytes}");
-}
-
 /// By the clock the number of requested events is at least that of the covered ones, and at most that with the
 /// pane before: a threshold of 38 is above a quarter of 151 events, and not above one of 152; and an eighth of
 /// 300 events is less than 38 that are left out of a key.
