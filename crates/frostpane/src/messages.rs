@@ -2,10 +2,27 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use crate::numbers::grouped;
+use crate::quantity::{Ratio, Size};
 use crate::release::alternatives::Alternatives;
 use crate::release::note::{Note, Obstacle, Remedy, Shortfall};
 use crate::spec::Unit;
+
+macro_rules! serialize_as_text {
+    ($($type:ident)*) => {
+        $(
+            impl Serialize for $type {
+                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    serializer.collect_str(self)
+                }
+            }
+        )*
+    };
+}
+
+serialize_as_text! { Note Shortfall Alternatives Size Ratio }
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

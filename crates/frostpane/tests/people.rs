@@ -265,24 +265,6 @@ fn ten_thousand_events_of_a_user_count_as_few_keys_each_as_often_as_it_may() {
     }
 }
 
-/// Reversed, and in two batches: the keys of a user that count do not depend on the order of arrival.
-#[test]
-fn events_in_the_reverse_of_their_times_count_the_same() {
-    let events: Vec<Happened> =
-        (0..600).map(|event| (event * DAY / 300, event as usize % 3, event as u64 % 17)).collect();
-    let people = || people(Keys::open(), 2, 2);
-    let forwards = counted(people(), events.iter().map(event));
-    assert_eq!(forwards.values().sum::<u64>(), 2 * 3 * 2 * 2);
-    assert_eq!(counted(people(), events.iter().rev().map(event)), forwards);
-    let mut in_two = Audit::of(two_days(people()), None).build().unwrap();
-    let (first, second) = events.split_at(250);
-    for batch in [second, first] {
-        batch.iter().for_each(|happened| in_two.push(event(happened)).unwrap());
-    }
-    let counts: BTreeMap<u64, u64> = in_two.inside().unwrap().counts.into_iter().collect();
-    assert_eq!(counts, forwards);
-}
-
 /// Events of 2100 or 1970 do not move the window or use up bounds.
 #[test]
 fn an_event_of_another_century_is_as_if_it_were_not() {

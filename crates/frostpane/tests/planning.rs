@@ -290,17 +290,3 @@ fn the_policy_follows_from_the_request() {
     assert_eq!(choose(&by_clock), Policy::Uniform, "by count only");
     assert!(open().alpha(2.0).choice().is_err());
 }
-
-#[test]
-fn a_window_can_be_checked_before_there_are_events() {
-    let hitters = open().window(Window::events(1_000).slide(100)).build().unwrap();
-    assert!(hitters.check_window(100).is_ok() && hitters.check_window(1_000).is_ok());
-    assert!(hitters.check_window(1_001).is_err());
-    let error = hitters.check_window(99).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "a window of 99 events was asked for, but it must be at least the slide of 100 events and at most the \
-         longest window of 1000 events: take a longer window or a shorter slide"
-    );
-    assert_eq!(error.kind(), ErrorKind::Window);
-}

@@ -26,11 +26,6 @@ fn read(text: &str) -> serde_json::Result<Spec> {
     serde_json::from_str(text)
 }
 
-fn names(spec: &Spec) -> Vec<String> {
-    let json = serde_json::to_value(spec).unwrap();
-    json.as_object().unwrap().keys().cloned().collect()
-}
-
 /// Every field with another value than the default.
 fn all_set() -> Spec {
     spec(|spec| {
@@ -103,9 +98,6 @@ fn what_is_not_usual_is_written_too() {
     assert_eq!(serde_json::to_value(all_set()).unwrap(), all);
     assert_eq!(serde_json::from_value::<Spec>(all).unwrap(), all_set());
     // Fields that are left out have their defaults.
-    let (usual, all) = (names(&Spec::default()), names(&all_set()));
-    assert_eq!((usual.len(), all.len()), (13, 20));
-    assert!(usual.iter().all(|name| all.contains(name)));
     assert_eq!(read("{}").unwrap(), Spec::default());
 }
 

@@ -31,6 +31,7 @@ fn the_smooth_policy_leaves_three_quarters() {
         (0..20_000).for_each(|i| hitters.update(if i % 10 == 0 { 2 } else { 1 }).unwrap());
         let releases: Vec<_> = (0..RELEASES).map(|_| hitters.release().unwrap()).collect();
         assert_eq!((releases[0].cut, releases[0].boundaries_epsilon), (0, 0.125));
+        assert_eq!((releases[0].policy, releases[0].epsilon), (Policy::Smooth, EPSILON));
         let noises = releases.iter().map(|release| {
             let heavy = release.heavy.iter().find(|heavy| heavy.key == 1).unwrap();
             heavy.count as f64 - 18_000.0

@@ -46,6 +46,7 @@ fn by_count_a_release_covers_what_it_says_at_every_moment() {
 #[test]
 fn a_shorter_window_may_be_asked_for() {
     let mut hitters = exact(Window::events(100).slide(10));
+    assert!([10, 100].iter().all(|length| hitters.check_window(*length).is_ok()));
     let events: Vec<u64> = (0..250).map(|i| i / 30).collect();
     hitters.update_batch(events.iter().copied()).unwrap();
     for length in [10, 35, 99, 100] {
@@ -57,7 +58,15 @@ fn a_shorter_window_may_be_asked_for() {
     }
     for length in [0, 9, 101] {
         let error = hitters.release_over(length).unwrap_err();
+        assert_eq!(hitters.check_window(length).as_ref(), Err(&error));
         assert_eq!(error.kind(), ErrorKind::Window);
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "a window of {length} events was asked for, but it must be at least the slide of 10 events and at most the \
+                 longest window of 100 events: take a longer window or a shorter slide"
+            )
+        );
     }
     let error = hitters.release_over(Duration::from_secs(1)).unwrap_err();
     assert_eq!(
@@ -151,13 +160,9 @@ fn every_wrong_parameter_is_an_error_that_says_what_to_do() {
         (open().delta(0.0), "declare the keys"),
         (open().delta(1.0), "delta is 1, but must be above 0 and below 1"),
         (open().confidence(1.0), "confidence is 1"),
-        (open().releases(0), "releases is 0"),
-        (open().entries(0), "entries is 0"),
-        (open().sketch(4, 256), "the rows must be odd"),
         (open().sketch(3, 1 << 62), "at most 16777216"),
         (open().sketch((1 << 60) + 1, 16), "at most 99"),
         (open().sketch(5, 100), "a power of two"),
-        (open().window(Window::events(0)), "the window is 0 events"),
         (open().window(Window::events(10).slide(11)), "the slide is 11 events"),
         (open().window(Window::events(10).slide(0)), "the slide is 0 events"),
         (open().window(Window::events(u64::MAX)), "must be above 0 and at most"),

@@ -2,9 +2,62 @@
 
 use crate::codec::{Reader, Writer};
 use crate::error::{Error, Result};
-use crate::mechanism::{Bounded, Draws, Secret};
-use crate::noise::DiscreteLaplace;
+use crate::noise::{DiscreteLaplace, Entropy};
 use crate::privacy::Epsilon;
+
+/// A number that depends on the events. It can be passed to this mechanism and nothing else: the output is
+/// private, and the input cannot be read.
+#[derive(Clone, Copy)]
+pub struct Secret<T>(T);
+
+impl<T> Secret<T> {
+    pub fn new(value: T) -> Self {
+        Self(value)
+    }
+}
+
+/// A secret number with a bound that is cheaper to compute.
+pub trait Bounded {
+    /// An upper bound on the number.
+    fn at_most(&mut self) -> Secret<u64>;
+
+    /// The number.
+    fn exactly(&mut self) -> Secret<u64>;
+}
+
+impl Bounded for Secret<u64> {
+    fn at_most(&mut self) -> Secret<u64> {
+        *self
+    }
+
+    fn exactly(&mut self) -> Secret<u64> {
+        *self
+    }
+}
+
+/// The random choices of a mechanism. Every entropy source implements it; a test may instead enumerate
+/// all choices, and so compute the exact probability of every output.
+pub trait Draws {
+    fn noise(&mut self, laplace: &DiscreteLaplace) -> Result<i64>;
+
+    /// Returns true if a fresh value of this distribution is at least `least`, which is computed only
+    /// if the value is at least `bound <= least`.
+    fn reaches(
+        &mut self,
+        laplace: &DiscreteLaplace,
+        bound: i64,
+        least: &mut dyn FnMut() -> i64,
+    ) -> Result<bool> {
+        let value = self.noise(laplace)?;
+        Ok(value >= bound && value >= least())
+    }
+}
+
+impl<E: Entropy> Draws for E {
+    fn noise(&mut self, laplace: &DiscreteLaplace) -> Result<i64> {
+        laplace.sample(self)
+    }
+}
 
 /// A question that is asked repeatedly until the answer is yes, at the price of one epsilon.
 #[derive(Debug)]
@@ -54,7 +107,7 @@ impl AboveThreshold {
 
     /// Compares the value, plus fresh noise, with the noisy threshold.
     pub fn ask(self, mut value: impl Bounded, draws: &mut (impl Draws + ?Sized)) -> Answer {
-        let least = |value: Secret<u64>| self.noisy_threshold - value.open() as i64;
+        let least = |value: Secret<u64>| self.noisy_threshold - value.0 as i64;
         let bound = least(value.at_most());
         match draws.reaches(&self.laplace, bound, &mut || least(value.exactly())) {
             Ok(true) => Answer::Above,

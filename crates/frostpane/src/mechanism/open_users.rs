@@ -4,8 +4,7 @@
 use crate::enclosure::Enclosure;
 use crate::noise::discrete_gaussian::surely_at_most;
 use crate::noise::{DiscreteGaussian, Noise};
-use crate::privacy::Bounds;
-use crate::privacy::Epsilon;
+use crate::privacy::{Bounds, Epsilon};
 use crate::search::first_near;
 
 /// Numbers of keys are tried one by one up to this; beyond it in blocks of this part of them.

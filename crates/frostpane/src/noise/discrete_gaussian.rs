@@ -197,15 +197,11 @@ pub mod tests {
 
     /// All tails from 0 on, summed from the far end.
     fn tails(variance: f64) -> Vec<f64> {
-        let furthest = (20.0 * variance.sqrt()) as i64;
-        let weight = |x: i64| (-((x * x) as f64) / (2.0 * variance)).exp();
-        let all: f64 = (-furthest..=furthest).map(weight).sum();
-        let mut sum = 0.0;
-        let mut tails: Vec<f64> = (0..=furthest)
-            .rev()
-            .map(|x| {
-                sum += weight(x) / all;
-                sum
+        let masses = (0..=(20.0 * variance.sqrt()) as i64).rev().map(|x| mass(variance, x));
+        let mut tails: Vec<f64> = masses
+            .scan(0.0, |sum, mass| {
+                *sum += mass;
+                Some(*sum)
             })
             .collect();
         tails.reverse();

@@ -191,13 +191,13 @@ pub(crate) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
     use crate::noise::InsecureSeededEntropy;
 
-    fn laplace(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
+    pub fn laplace(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
         DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
     }
 

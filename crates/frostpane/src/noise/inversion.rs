@@ -11,8 +11,7 @@
 use dashu_int::UBig;
 
 use crate::error::Result;
-use crate::noise::Entropy;
-use crate::noise::Noise;
+use crate::noise::{Entropy, Noise};
 
 const BITS: usize = 63;
 const TABLE_BITS: usize = 192;
@@ -92,14 +91,9 @@ fn word(number: &UBig) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::DiscreteLaplace;
     use crate::noise::discrete_gaussian::tests::gaussian;
+    use crate::noise::discrete_laplace::tests::laplace;
     use crate::noise::entropy::tests::FixedWords;
-    use crate::privacy::Epsilon;
-
-    fn laplace(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
-        DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
-    }
 
     /// `floor(2^bits Pr[|X| >= m])`, from far more bits than a sampler reads.
     fn bits_of_bound(noise: Noise, m: u64, bits: usize) -> UBig {

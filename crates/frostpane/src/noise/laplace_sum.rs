@@ -1,6 +1,5 @@
 #![doc = include_str!("laplace_sum.md")]
 
-use crate::noise::DiscreteLaplace;
 use crate::search::first;
 
 /// The table ends at this probability. The rest is added to every tail in full.
@@ -13,8 +12,6 @@ const STEP_ROUNDING: f64 = 4e-15;
 /// The sum of independent values of one discrete Laplace distribution.
 #[derive(Clone, Debug)]
 pub struct LaplaceSum {
-    laplace: DiscreteLaplace,
-    terms: u64,
     /// A sum of geometric values: the probability of each value from 0 on, and of at least that value.
     halves: Vec<f64>,
     beyond: Vec<f64>,
@@ -23,23 +20,15 @@ pub struct LaplaceSum {
 }
 
 impl LaplaceSum {
-    pub fn new(laplace: DiscreteLaplace, terms: u64) -> Self {
-        let halves = half_sums(laplace.scale(), terms);
+    pub fn new(scale: f64, terms: u64) -> Self {
+        let halves = half_sums(scale, terms);
         let mut beyond = vec![0.0; halves.len()];
         let mut sum = 0.0;
         for (beyond, half) in beyond.iter_mut().zip(&halves).rev() {
             sum += half;
             *beyond = sum;
         }
-        Self { laplace, terms, rounding: 1.0 + 1e-9 + STEP_ROUNDING * halves.len() as f64, halves, beyond }
-    }
-
-    pub fn laplace(&self) -> &DiscreteLaplace {
-        &self.laplace
-    }
-
-    pub fn terms(&self) -> u64 {
-        self.terms
+        Self { rounding: 1.0 + 1e-9 + STEP_ROUNDING * halves.len() as f64, halves, beyond }
     }
 
     /// A tight upper bound on `Pr[sum >= m]`.
@@ -88,17 +77,12 @@ fn half_sums(scale: f64, terms: u64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::Epsilon;
-
-    fn laplace(epsilon: f64) -> DiscreteLaplace {
-        DiscreteLaplace::new(2, Epsilon::new(epsilon).unwrap())
-    }
 
     /// Values beyond the table count in full: no tail is 0, and the table ends only where the rest is
     /// negligible.
     #[test]
     fn what_is_left_out_is_negligible_and_counted() {
-        let sum = LaplaceSum::new(laplace(1.0), 8);
+        let sum = LaplaceSum::new(2.0, 8);
         let far = sum.halves.len() as u64;
         for m in [far, far + 1, u64::MAX] {
             assert!(sum.tail(m) >= 4.0 * NEGLIGIBLE && sum.tail(m) < 5.0 * NEGLIGIBLE);
@@ -114,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_chance_that_a_tail_has_exactly_is_enough() {
-        let sum = LaplaceSum::new(laplace(1.0), 8);
+        let sum = LaplaceSum::new(2.0, 8);
         for m in [0, 1, 5, 40] {
             assert_eq!(sum.reach(sum.tail(m)), m);
             assert_eq!(sum.reach(sum.tail(m).next_down()), m + 1);
@@ -126,7 +110,7 @@ mod tests {
     #[test]
     fn every_chance_is_that_of_a_sum_of_geometric_values() {
         let (scale, terms) = (100.0, 100_usize);
-        let sum = LaplaceSum::new(laplace(0.02), terms as u64);
+        let sum = LaplaceSum::new(scale, terms as u64);
         let q: f64 = (-1.0_f64 / scale).exp();
         // C(m + B - 1, m) (1 - q)^B q^m, by logarithms.
         let mut expected = terms as f64 * (1.0 - q).ln();

@@ -2,16 +2,14 @@
 //!
 //! # Choice of the sampler
 //!
-//! The field's vetted sampler is OpenDP's (`opendp::traits::samplers`), which draws the discrete
-//! Laplace distribution by the algorithm of Canonne, Kamath and Steinke (2020). This module has the
-//! same algorithm on machine integers and the operating system's entropy. Measured on two cores, OpenDP
-//! 0.16 with its secure entropy (OpenSSL) took 173 seconds to build and drew 143,000 values a second;
-//! without OpenSSL it built in 36 seconds and drew 450,000 a second, from a generator that its authors
-//! call non-secure. This sampler adds nothing to the build time and draws 1,500,000 a second (`cargo
-//! test -p frostpane --test all noise:: -- --nocapture` prints both rates). Gaussian values come from a
-//! table, exactly as well: 25,000,000 a second in a release build, at deviations of 5.5 and 25.
-//! `tests/noise.rs` compares both with OpenDP's and with their exact probabilities. OpenDP has no joint
-//! draw for many equal keys; it is in [`Threshold`](crate::mechanism::Threshold).
+//! The field's vetted sampler is OpenDP's (`opendp::traits::samplers`), with the algorithm of Canonne, Kamath
+//! and Steinke (2020). This module has the same algorithm on machine integers and the operating system's
+//! entropy. On two cores OpenDP 0.16 with its secure entropy (OpenSSL) took 173 seconds to build and drew
+//! 143,000 values a second; this sampler adds nothing to the build time and draws 1,500,000. Gaussian values
+//! come from a table, exactly as well: 25,000,000 a second in a release build, at deviations of 5.5 and 25.
+//! `tests/noise.rs` compares both with OpenDP's and with their exact probabilities, and prints the rates
+//! (with `--nocapture`). OpenDP has no joint draw for many equal keys; it is in
+//! [`Threshold`](crate::mechanism::Threshold).
 
 pub(crate) mod binomial;
 pub(crate) mod discrete_gaussian;

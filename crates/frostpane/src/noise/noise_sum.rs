@@ -1,72 +1,64 @@
 //! The sum of independent values of one noise distribution.
 
+use crate::noise::Noise;
 use crate::noise::discrete_gaussian::reach_by;
 use crate::noise::gaussian_delta::of_sum;
 use crate::noise::gaussian_tail::tail_between;
 use crate::noise::laplace_sum::LaplaceSum;
-use crate::noise::{DiscreteGaussian, Noise};
 
 /// The noise of a window that adds up the noise of its parts.
 #[derive(Clone, Debug)]
-pub enum NoiseSum {
-    Laplace(LaplaceSum),
-    /// Close to one Gaussian value of the total variance ([why](crate::proofs::discrete_gaussian#sums)).
-    Gaussian {
-        gaussian: DiscreteGaussian,
-        terms: u64,
-    },
+pub struct NoiseSum {
+    noise: Noise,
+    terms: u64,
+    /// `None` for Gaussian noise: its sum is close to one Gaussian value of the total variance
+    /// ([why](crate::proofs::discrete_gaussian#sums)).
+    laplace: Option<LaplaceSum>,
 }
 
 impl NoiseSum {
     /// The sum of `terms` values; `terms` is at least 1.
     pub fn new(noise: impl Into<Noise>, terms: u64) -> Self {
-        match noise.into() {
-            Noise::Laplace(laplace) => Self::Laplace(LaplaceSum::new(laplace, terms)),
-            Noise::Gaussian(gaussian) => Self::Gaussian { gaussian, terms },
-        }
+        let noise = noise.into();
+        let laplace = match noise {
+            Noise::Laplace(laplace) => Some(LaplaceSum::new(laplace.scale(), terms)),
+            Noise::Gaussian(_) => None,
+        };
+        Self { noise, terms, laplace }
     }
 
     pub fn noise(&self) -> Noise {
-        match self {
-            Self::Laplace(sum) => (*sum.laplace()).into(),
-            Self::Gaussian { gaussian, .. } => (*gaussian).into(),
-        }
+        self.noise
     }
 
     /// The scale of each value, or its standard deviation if it is Gaussian, for display.
     pub fn scale(&self) -> f64 {
-        self.noise().scale()
+        self.noise.scale()
     }
 
     pub fn terms(&self) -> u64 {
-        match self {
-            Self::Laplace(sum) => sum.terms(),
-            Self::Gaussian { terms, .. } => *terms,
-        }
+        self.terms
     }
 
     /// A tight upper bound on `Pr[sum >= m]`.
     pub fn tail(&self, m: u64) -> f64 {
-        match self {
-            Self::Laplace(sum) => sum.tail(m),
-            Self::Gaussian { terms, .. } => {
-                let [_, high] = tail_between(self.variance(), m as f64);
-                high * (1.0 + of_sum(*terms))
-            }
+        match &self.laplace {
+            Some(sum) => sum.tail(m),
+            None => tail_between(self.variance(), m as f64)[1] * (1.0 + of_sum(self.terms)),
         }
     }
 
     /// The least `m >= 0` with [`tail`](Self::tail) at most `chance`, for a chance of at least
     /// [`LEAST_CHANCE`](crate::noise::laplace_sum::LEAST_CHANCE).
     pub fn reach(&self, chance: f64) -> u64 {
-        match self {
-            Self::Laplace(sum) => sum.reach(chance),
-            Self::Gaussian { .. } => reach_by(|m| self.tail(m), self.deviation(), chance),
+        match &self.laplace {
+            Some(sum) => sum.reach(chance),
+            None => reach_by(|m| self.tail(m), self.deviation(), chance),
         }
     }
 
     fn variance(&self) -> f64 {
-        self.terms() as f64 * self.noise().variance()
+        self.terms as f64 * self.noise.variance()
     }
 
     /// The standard deviation of the sum, for display.
@@ -76,10 +68,7 @@ impl NoiseSum {
 
     /// The memory of the tables, in bytes.
     pub fn bytes(&self) -> u64 {
-        match self {
-            Self::Laplace(sum) => sum.bytes(),
-            Self::Gaussian { .. } => 0,
-        }
+        self.laplace.as_ref().map_or(0, LaplaceSum::bytes)
     }
 }
 

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, de};
 
 use super::Quantity;
 use crate::error::Error;
@@ -58,12 +58,6 @@ impl fmt::Display for Size {
                 tenths => write!(f, "{}.{tenths}{name}", self.0 / unit),
             },
         }
-    }
-}
-
-impl Serialize for Size {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 

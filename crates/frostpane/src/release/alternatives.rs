@@ -1,7 +1,5 @@
 //! The noise of other ways of continual release, for comparison.
 
-use serde::{Serialize, Serializer};
-
 use crate::noise::DiscreteLaplace;
 use crate::privacy::Epsilon;
 use crate::release::noise_tree::{Tree, WindowNoise};
@@ -37,13 +35,7 @@ impl Alternatives {
         });
         let each = epsilon.share(1, panes);
         let basic = DiscreteLaplace::new(unit.counts(), each).variance().sqrt();
-        Self { tree: noise.tree, deviation: noise.deviation(), basic, with_delta }
-    }
-}
-
-impl Serialize for Alternatives {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        Self { tree: noise.tree, deviation: noise.sum.deviation(), basic, with_delta }
     }
 }
 

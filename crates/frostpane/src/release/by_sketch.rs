@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::Result;
-use crate::key::Key;
-use crate::key::{Keys, Universe};
+use crate::key::{Key, Keys, Universe};
 use crate::mechanism::threshold::MOST_EXPECTED_FROM_NOISE;
 use crate::noise::{DiscreteLaplace, Entropy};
 use crate::pane::Pane;

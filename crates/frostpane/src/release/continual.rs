@@ -168,7 +168,7 @@ impl<K: Key> ContinualReleaser<K> {
                 levels: noise.tree.levels(),
                 nodes: noise.sum.terms(),
                 scale: noise.sum.scale(),
-                deviation: noise.deviation(),
+                deviation: noise.sum.deviation(),
                 number: 0,
                 horizon,
                 delta_past_horizon: None,
@@ -203,12 +203,6 @@ impl<K: Key> ContinualReleaser<K> {
     /// The distribution of each noise value.
     pub fn noise_law(&self) -> NoiseLaw {
         self.noise.sum.noise().law()
-    }
-
-    /// The law of each noise value.
-    #[cfg(test)]
-    pub fn scale(&self) -> f64 {
-        self.continuity.scale
     }
 
     /// For the secrets of the nodes.
@@ -549,8 +543,15 @@ mod tests {
     use crate::privacy::Epsilon;
     use crate::release::test_oracle::{pane, times};
     use crate::spec::{Bounds, Norm, Unit, Window};
-    use crate::stream::Builder;
-    use crate::stream::HeavyHitters;
+    use crate::stream::{Builder, HeavyHitters};
+
+    fn releaser(builder: Builder<u64>, longest_pane: Option<u64>) -> Result<ContinualReleaser<u64>> {
+        let request = builder.together(1).sequence_request(0)?;
+        let noise = WindowNoise::new(request.spec.panes(), request.unit(), request.split.counts, u64::MAX)?;
+        let setup =
+            ContinualSetup { noise, keys_of_people: KEYS_OF_PEOPLE, memory: 1, running: 0, people: 0 };
+        ContinualReleaser::new(request, setup, longest_pane)
+    }
 
     fn sequence(
         builder: Builder<u64>,
@@ -558,13 +559,7 @@ mod tests {
         longest_pane: Option<u64>,
     ) -> Result<ContinualReleaser<u64>> {
         let window = Window::events(1_000 * panes).slide(1_000);
-        let request = builder.window(window).horizon(5).together(1).sequence_request(0)?;
-        let noise = WindowNoise::new(panes, Unit::Event, request.split.counts, u64::MAX)?;
-        ContinualReleaser::new(
-            request,
-            ContinualSetup { noise, keys_of_people: KEYS_OF_PEOPLE, memory: 1, running: 0, people: 0 },
-            longest_pane,
-        )
+        releaser(builder.window(window).horizon(5), longest_pane)
     }
 
     fn declared(keys: u64) -> Builder<u64> {
@@ -710,11 +705,7 @@ mod tests {
             .norm(Norm::L1)
             .delta(delta)
             .window(Window::clock(hours * hour).slide(hour));
-        let request = builder.horizon(50).together(1).sequence_request(0).unwrap();
-        let noise = WindowNoise::new(hours.into(), unit, request.split.counts, u64::MAX).unwrap();
-        let setup =
-            ContinualSetup { noise, keys_of_people: KEYS_OF_PEOPLE, memory: 1, running: 0, people: 0 };
-        ContinualReleaser::new(request, setup, None).unwrap()
+        releaser(builder.horizon(50), None).unwrap()
     }
 
     /// What a user does in an epoch moves the total of a node on every level by six.

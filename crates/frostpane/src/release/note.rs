@@ -1,7 +1,5 @@
 //! The reasons for which a release says less than was asked for, as its JSON has them.
 
-use serde::{Serialize, Serializer};
-
 /// The reason for an empty list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
@@ -64,16 +62,4 @@ pub enum Remedy {
     LessNoise,
     /// Events that arrive in time.
     InTime,
-}
-
-impl Serialize for Note {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl Serialize for Shortfall {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
 }

@@ -13,8 +13,7 @@ use crate::release::guarantee::Guarantee;
 use crate::release::noise_bounds::{CountLimits, PriorBounds};
 use crate::release::norm::{NormEstimate, three_quarters};
 use crate::release::total::Total;
-use crate::spec::Unit;
-use crate::spec::{Bounds, Norm, Policy, ValidSpec};
+use crate::spec::{Bounds, Norm, Policy, Unit, ValidSpec};
 
 /// Shares of the failure probability: of a measured norm, and of a measured slack.
 const NORM_FAILURE: f64 = 0.2;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::fault::Fault;
 use crate::key::Keys;
-use crate::noise::DiscreteLaplace;
+pub use crate::noise::discrete_laplace::tests::laplace;
 use crate::pane::{OpenPane, Pane, PaneShape};
 use crate::privacy::{Delta, Epsilon};
 use crate::release::request::Request;
@@ -63,10 +63,6 @@ pub fn sketch(events: impl IntoIterator<Item = Option<u64>>, dimensions: Dimensi
         sketch.add(u64::hash(key, SEED), 1);
     }
     sketch
-}
-
-pub fn laplace(sensitivity: u32, epsilon: f64) -> DiscreteLaplace {
-    DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap())
 }
 
 /// The least `m` with `Pr[noise >= m] = p^m / (1 + p) <= chance`, `p = exp(-epsilon / sensitivity)`.

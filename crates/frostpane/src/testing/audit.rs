@@ -176,8 +176,7 @@ impl<K: Key> AuditedHistory<K> {
 mod tests {
     use super::*;
     use crate::key::Keys;
-    use crate::noise::DiscreteLaplace;
-    use crate::privacy::Epsilon;
+    use crate::noise::discrete_laplace::tests::laplace;
     use crate::spec::Norm;
 
     #[test]
@@ -202,8 +201,6 @@ mod tests {
             let mut inside = audited.inside().unwrap();
             inside.counts.sort_unstable();
             assert_eq!(inside.counts, [(0, 300), (1, 400)]);
-            let laplace =
-                |sensitivity, epsilon| DiscreteLaplace::new(sensitivity, Epsilon::new(epsilon).unwrap());
             let share = if norm == Norm::L2 { 0.9 } else { 1.0 };
             assert_eq!(*inside.threshold.noise(), laplace(2, share).into());
             assert_eq!(inside.norm, (norm == Norm::L2).then(|| (500, laplace(1, 0.1))));
@@ -217,7 +214,7 @@ mod tests_of_mutants {
 
     use super::*;
     use crate::key::Keys;
-    use crate::spec::{Bounds, Norm, Policy, Unit, Window};
+    use crate::spec::{Bounds, Policy, Unit, Window};
 
     /// Whatever the public builder is asked for, what it builds asks every question about faults in vain.
     #[test]
@@ -235,36 +232,6 @@ mod tests_of_mutants {
                 assert!(broken.request_with(1).unwrap().1.fault.is(Mutant::TableOrder));
             }
         }
-    }
-
-    /// What is broken is broken in the way that is said.
-    #[test]
-    fn a_mutant_of_a_release_shows() {
-        let release = |keys: Keys<u64>, mutant| {
-            let builder = HeavyHitters::builder(keys).norm(Norm::L1).alpha(1e-9).epsilon(0.5).delta(0.01);
-            let mut audited = Audit::of(builder, mutant).build().unwrap();
-            audited.update_all((0..5_000).map(|event| Some(event % 100))).unwrap();
-            audited.release().unwrap()
-        };
-        let threshold = |mutant| release(Keys::open(), mutant).threshold;
-        let sound = threshold(None);
-        assert_eq!(threshold(Some(Mutant::ThresholdLessOne)), sound - 1);
-        // The continuous tail is exp(-m/scale)/2, of scale 4.
-        let continuous = 1 + (4.0 * 50_f64.ln()).ceil() as u64;
-        assert_eq!(threshold(Some(Mutant::OtherThreshold)), continuous);
-        assert_ne!(continuous, sound);
-        assert!(threshold(Some(Mutant::HalfNoise)) < sound - 3);
-        let in_order = |mutant| {
-            let listed = release(Keys::open(), mutant).heavy;
-            listed.is_sorted_by_key(|heavy| std::cmp::Reverse(heavy.count))
-        };
-        assert!(in_order(None) && !in_order(Some(Mutant::TableOrder)));
-        let absent = |mutant| {
-            let listed = release(Keys::range(0..1_000).unwrap(), mutant).heavy;
-            listed.iter().filter(|heavy| heavy.key >= 100).count()
-        };
-        assert!(absent(None) > 100);
-        assert_eq!(absent(Some(Mutant::SilentAbsentKeys)), 0);
     }
 
     /// Someone with a thousand events, beside ten people with one.

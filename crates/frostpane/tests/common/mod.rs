@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::path::PathBuf;
 
 use frostpane::testing::{Entropy, InsecureSeededEntropy};
-use frostpane::{Continual, Edge, Event, Key, Norm, Release};
+use frostpane::{Edge, Event, Key, Norm, Release};
 
 /// So much epsilon that noise is 0 but for a negligible chance.
 pub const NO_NOISE: f64 = 100_000.0;
@@ -75,13 +75,6 @@ pub fn arrivals<'a, K: Key>(
 /// An event without a key, at a time in windows by the clock.
 pub fn without_key<'a, K: Key>(time: Option<i64>) -> Event<'a, K> {
     Event { time, key: None, user: None }
-}
-
-/// The releases that become due with an event.
-pub fn released<K: Key>(continual: &mut Continual<K>, event: Event<'_, K>) -> Vec<Release<K>> {
-    let mut releases = Vec::new();
-    continual.push(event, |continual| releases.push(continual.release().unwrap())).unwrap();
-    releases
 }
 
 /// Exact counts.

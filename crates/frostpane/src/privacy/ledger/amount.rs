@@ -27,34 +27,27 @@ impl Amount {
     pub(super) const ALL: Self = Self { epsilon: u64::MAX, delta: u128::MAX, rho: u128::MAX };
 
     pub(super) fn plus(self, other: Self) -> Self {
-        Self {
-            epsilon: self.epsilon.saturating_add(other.epsilon),
-            delta: self.delta.saturating_add(other.delta),
-            rho: self.rho.saturating_add(other.rho),
-        }
+        self.with(other, u64::saturating_add, u128::saturating_add)
     }
 
     pub(super) fn times(self, number: u64) -> Self {
-        Self {
-            epsilon: self.epsilon.saturating_mul(number),
-            delta: self.delta.saturating_mul(number.into()),
-            rho: self.rho.saturating_mul(number.into()),
-        }
+        let all = Self { epsilon: number, delta: number.into(), rho: number.into() };
+        self.with(all, u64::saturating_mul, u128::saturating_mul)
     }
 
     pub(super) fn minus(self, other: Self) -> Self {
-        Self {
-            epsilon: self.epsilon.saturating_sub(other.epsilon),
-            delta: self.delta.saturating_sub(other.delta),
-            rho: self.rho.saturating_sub(other.rho),
-        }
+        self.with(other, u64::saturating_sub, u128::saturating_sub)
     }
 
     pub(super) fn max(self, other: Self) -> Self {
+        self.with(other, u64::max, u128::max)
+    }
+
+    fn with(self, other: Self, narrow: fn(u64, u64) -> u64, wide: fn(u128, u128) -> u128) -> Self {
         Self {
-            epsilon: self.epsilon.max(other.epsilon),
-            delta: self.delta.max(other.delta),
-            rho: self.rho.max(other.rho),
+            epsilon: narrow(self.epsilon, other.epsilon),
+            delta: wide(self.delta, other.delta),
+            rho: wide(self.rho, other.rho),
         }
     }
 }

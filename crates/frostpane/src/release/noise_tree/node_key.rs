@@ -12,8 +12,7 @@
 use zeroize::Zeroizing;
 
 use crate::error::Result;
-use crate::noise::Entropy;
-use crate::noise::Inversion;
+use crate::noise::{Entropy, Inversion};
 
 const KEY: usize = blake3::KEY_LEN;
 const WORD: usize = size_of::<u64>();

@@ -9,8 +9,7 @@ use crate::error::Result;
 use crate::key::Key;
 use crate::noise::Entropy;
 use crate::pane::Pane;
-use crate::release::noise_tree::NodeKey;
-use crate::release::noise_tree::{Node, Tree};
+use crate::release::noise_tree::{Node, NodeKey, Tree};
 
 /// Secrets of nodes: drawn when a node ends, erased when it leaves the window.
 #[derive(Debug)]

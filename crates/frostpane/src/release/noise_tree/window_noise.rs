@@ -86,9 +86,9 @@ impl WindowNoise {
 
     fn of(tree: Tree, panes: u64, noise: Noise, memory: u64) -> Result<Self> {
         let nodes = tree.most_nodes(panes);
-        let entries = match noise {
-            Noise::Laplace(_) => nodes as f64 + TABLE_ENTRIES,
-            Noise::Gaussian(_) => GAUSSIAN_ENTRIES,
+        let (entries, reckoning) = match noise {
+            Noise::Laplace(_) => (nodes as f64 + TABLE_ENTRIES, 1.0),
+            Noise::Gaussian(_) => (GAUSSIAN_ENTRIES, GAUSSIAN_RECKONING),
         };
         if entries * noise.scale() * ENTRY > memory as f64 {
             return Err(Error::parameter(format!(
@@ -97,10 +97,6 @@ impl WindowNoise {
                 noise.scale()
             )));
         }
-        let reckoning = match noise {
-            Noise::Laplace(_) => 1.0,
-            Noise::Gaussian(_) => GAUSSIAN_RECKONING,
-        };
         if entries * noise.scale() * reckoning > MOST_ENTRIES {
             return Err(Error::parameter(format!(
                 "epsilon is so small that tables of the noise, of scale {}, would take too long to reckon: give a larger epsilon, or longer slides",
@@ -116,11 +112,6 @@ impl WindowNoise {
             Noise::Laplace(_) => 1.0,
             Noise::Gaussian(_) => 1.0 - GAUSSIAN_SHARE,
         }
-    }
-
-    /// The standard deviation of the sum.
-    pub fn deviation(&self) -> f64 {
-        self.sum.deviation()
     }
 
     /// Memory of the tables, in bytes.
@@ -152,7 +143,7 @@ mod tests {
             let q = (-1.0 / scale).exp();
             let variance = 2.0 * q / (1.0 - q).powi(2);
             let deviation = (nodes as f64 * variance).sqrt();
-            assert!((noise.deviation() / deviation - 1.0).abs() < 1e-12);
+            assert!((noise.sum.deviation() / deviation - 1.0).abs() < 1e-12);
             assert_eq!(noise.bytes(), noise.sampler.bytes() + noise.sum.bytes());
         }
     }
@@ -172,17 +163,6 @@ mod tests {
         assert!(WindowNoise::new(32, Unit::Event, epsilon, 352 * 200 * 16 - 1).is_err());
         let refused = WindowNoise::new(32, Unit::Event, Epsilon::new(1e-6).unwrap(), 64 << 20);
         assert!(refused.unwrap_err().to_string().contains("give a larger epsilon or more memory"));
-    }
-
-    /// One pane at scale 2: (1 + 320) * 2 * 16 bytes. Three panes at scale 4: (3 + 320) * 4 * 16 bytes.
-    #[test]
-    fn tables_that_just_fit_the_memory_are_made() {
-        for (panes, epsilon, bytes) in [(1, 1.0, 10_272), (3, 0.5, 20_672)] {
-            let epsilon = Epsilon::new(epsilon).unwrap();
-            assert!(WindowNoise::new(panes, Unit::Event, epsilon, bytes).is_ok());
-            assert!(WindowNoise::new(panes, Unit::Event, epsilon, bytes + 1).is_ok());
-            assert!(WindowNoise::new(panes, Unit::Event, epsilon, bytes - 1).is_err());
-        }
     }
 
     /// The tail that a threshold has, at what is left of delta.
@@ -229,7 +209,7 @@ mod tests {
                         assert_eq!(found_gaussian, gaussian);
                         assert_eq!(found.delta_left(), 0.25);
                         let deviation = (nodes as f64 * gaussian.variance()).sqrt();
-                        assert!((found.deviation() / deviation - 1.0).abs() < 1e-3);
+                        assert!((found.sum.deviation() / deviation - 1.0).abs() < 1e-3);
                         assert_eq!(found.bytes(), found.sampler.bytes());
                         let reckoned = GAUSSIAN_ENTRIES * found.sum.scale() * ENTRY;
                         let bytes = found.bytes() as f64;
@@ -254,7 +234,8 @@ mod tests {
                 .map(|noise| matches!(noise.sum.noise(), Noise::Gaussian(_)))
         };
         let never = |_: &NoiseSum, _: f64| None;
-        let only_laplace = |sum: &NoiseSum, _: f64| matches!(sum, NoiseSum::Laplace(_)).then_some(1_000_000);
+        let only_laplace =
+            |sum: &NoiseSum, _: f64| matches!(sum.noise(), Noise::Laplace(_)).then_some(1_000_000);
         assert!(!taken(1, u64::MAX, &reach).unwrap() && taken(1, 2_000, &reach).unwrap());
         assert!(taken(1, 800, &reach).is_err());
         assert!(!taken(50, u64::MAX, &never).unwrap() && !taken(50, u64::MAX, &only_laplace).unwrap());

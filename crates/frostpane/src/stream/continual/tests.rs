@@ -75,7 +75,7 @@ fn noise_is_for_as_much_as_all_nodes_move() {
         }
         let epsilon = sequence.request().spec.epsilon.as_f64();
         // A pane of two events that keeps one key loses one of each in the cut.
-        let claimed = sequence.scale() * epsilon;
+        let claimed = sequence.continuity().scale * epsilon;
         assert!(most as f64 <= claimed && (entries == 1 || most as f64 == claimed), "{entries} {most}");
     }
 }
