@@ -327,18 +327,6 @@ mod tests {
             Self { smooth: Smooth::new(histogram), draws }
         }
 
-        fn ask(&mut self, level: usize, norm: Secret<u64>) -> Result<bool> {
-            self.smooth.ask(level, norm, &mut *self.draws)
-        }
-
-        fn level(&mut self, levels: &mut LevelSketches) -> Result<u8> {
-            self.smooth.level(levels, &mut *self.draws)
-        }
-
-        fn ends(&mut self, block: Outline, norm: u64) -> Result<bool> {
-            self.smooth.ends(block, Secret::new(norm), &mut *self.draws)
-        }
-
         fn timeline(self, shape: PaneShape) -> Timeline<u64> {
             let Histogram { window, tick, levels, .. } = self.smooth.histogram;
             let grid = Grid { length: window as i64, slide: tick as i64, lateness: 0 };
@@ -370,9 +358,9 @@ mod tests {
     fn chance(histogram: Histogram, level: usize, blocks: &[Vec<u64>]) -> f64 {
         let answers: Vec<bool> =
             blocks.iter().flat_map(|block| (1..=block.len()).map(|i| i == block.len())).collect();
-        let run = |mut smooth: Drawing| {
+        let run = |Drawing { mut smooth, mut draws }: Drawing| {
             for value in blocks.iter().flatten() {
-                smooth.ask(level, Secret::new(*value)).unwrap();
+                smooth.ask(level, Secret::new(*value), &mut *draws).unwrap();
             }
         };
         enumerate(Some(&answers), run, histogram).iter().sum()
@@ -597,9 +585,8 @@ mod tests {
     fn every_level_asks_with_its_own_threshold_and_budget() {
         let histogram = Histogram { first_norm: 100, ..histogram(0.5, 5) };
         for level in 0..5 {
-            let draws = Recorder::default();
-            let mut smooth = Drawing::new(histogram, Box::new(draws.clone()));
-            assert!(!smooth.ask(level, Secret::new(30)).unwrap());
+            let mut draws = Recorder::default();
+            assert!(!Smooth::new(histogram).ask(level, Secret::new(30), &mut draws).unwrap());
             let budget = 0.5 / 2_f64.powi(level as i32 + 1);
             let sensitivity = if level > 0 { 2.0 } else { 1.0 };
             let least = 100 * 2_i64.pow(level as u32) - 30;
@@ -649,13 +636,13 @@ mod tests {
     /// One key, whose count is the norm: of 4 at level 1, 8 at level 2, 16 at level 3.
     #[test]
     fn an_end_has_the_level_that_the_norm_since_the_last_has_reached() {
-        let mut smooth = quiet(histogram(1.0, 4));
+        let mut smooth = Smooth::new(histogram(1.0, 4));
         let mut norms = LevelSketches::new(3, Dimensions { rows: 3, width: 64 }, 7);
         let mut level = |events: u64| {
             let mut block = OpenPane::<u64>::new(shape(100));
             (0..events).for_each(|_| block.update(Some(5)));
             norms.add(&block, &block.close()).unwrap();
-            smooth.level(&mut norms).unwrap()
+            smooth.level(&mut norms, &mut Recorder::default()).unwrap()
         };
         assert_eq!([3, 1, 4, 3, 5, 15, 1, 16].map(&mut level), [0, 1, 2, 0, 3, 2, 0, 3]);
     }
@@ -716,9 +703,10 @@ mod tests {
     #[test]
     fn a_full_block_ends_without_a_question() {
         let draws = Recorder::default();
-        let mut smooth = Drawing::new(histogram(1.0, 2), Box::new(draws.clone()));
+        let mut smooth = Smooth::new(histogram(1.0, 2));
         let block = |events| Outline { start: 0, end: events as i64, events, level: 0 };
-        let mut ends = |events, norm| smooth.ends(block(events), norm).unwrap();
+        let mut ends =
+            |events, norm| smooth.ends(block(events), Secret::new(norm), &mut draws.clone()).unwrap();
         assert!(!ends(98, 1) && !ends(99, 1) && draws.thresholds() == 1);
         assert!(ends(100, 0) && draws.thresholds() == 1);
         assert!(!ends(1, 1) && draws.thresholds() == 2);

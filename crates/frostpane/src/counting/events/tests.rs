@@ -171,19 +171,6 @@ fn fill(timeline: &mut Timeline<u64>, positions: impl IntoIterator<Item = i64>) 
 }
 
 #[test]
-fn the_head_has_room_from_its_start_to_its_end() {
-    let mut timeline = timeline(10, 0);
-    let mut room = |position| timeline.room(position).map(|(_, room)| room);
-    assert_eq!(room(0), None);
-    timeline.update(15, None).unwrap();
-    let mut room = |position| timeline.room(position).map(|(_, room)| room);
-    assert_eq!([9, 10, 15, 19, 20, 21].map(&mut room), [None, Some(10), Some(5), Some(1), None, None]);
-    timeline.pass(18);
-    timeline.pass(12);
-    assert_eq!(cover(&mut timeline, 100).unwrap().latest, 18);
-}
-
-#[test]
 fn a_window_begins_no_earlier_than_the_first_event_that_came_late_or_not() {
     let mut timeline = timeline(10, 30);
     for (position, origin) in [(23, 20), (35, 20), (7, 0), (16, 0)] {
@@ -224,21 +211,6 @@ fn a_head_is_settled_when_nothing_can_come_any_more() {
         assert_eq!(timeline.state.closed.len(), 1);
         assert_eq!(timeline.state.closed[0].pane.events(), 50_001);
     }
-}
-
-#[test]
-fn the_panes_of_a_window_lie_within_it() {
-    let mut timeline = timeline(10, 0);
-    // As many events as the number of the pane.
-    (0..6).for_each(|start| fill(&mut timeline, (0..=start).map(|_| 10 * start)));
-    let events = |from: i64, to: i64| {
-        let panes = timeline.panes_of(&(from..to));
-        panes.iter().map(|pane| pane.events()).collect::<Vec<_>>()
-    };
-    assert_eq!(events(1, 4), [2, 3, 4]);
-    assert_eq!(events(2, 3), [3]);
-    assert_eq!(events(2, 2), [0_u64; 0]);
-    assert_eq!(events(-5, 9), [1, 2, 3, 4, 5]);
 }
 
 /// Panes that end when their norm reaches this, but for the noise.

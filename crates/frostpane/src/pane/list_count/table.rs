@@ -134,19 +134,3 @@ fn count_by_sorting(list: &mut [u64], times: u64, mut visit: impl FnMut(&[WordCo
         .filter(|same| same.len() as u64 > times)
         .for_each(|same| visit(&[(same[0], same.len() as u64)]));
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sorting_finds_all_words_that_came_more_than_so_many_times() {
-        for (times, expected) in
-            [(0, &[(3, 2), (7, 3), (8, 1), (9, 1)][..]), (1, &[(3, 2), (7, 3)]), (2, &[(7, 3)])]
-        {
-            let mut found = Vec::new();
-            count_by_sorting(&mut [7, 3, 7, 9, 3, 7, 8], times, |some| found.extend_from_slice(some));
-            assert_eq!(found, expected, "{times}");
-        }
-    }
-}

@@ -654,16 +654,6 @@ fn nothing_follows_a_time_that_is_over_because_its_bounds_would_begin_anew() {
     assert_eq!(continual.release().unwrap(), before);
 }
 
-/// The clock is first told what time it is in 1969: no list of the time up to 1970 is due.
-#[test]
-fn the_clock_of_people_begins_where_it_is_told_to_also_before_1970() {
-    let mut continual = hourly_of_people().continual().unwrap();
-    assert_eq!(continual.advance_to(-120 * HOUR).unwrap().len(), 0);
-    continual.push(Event::by(b"ann", -120 * HOUR, 1), |_| ()).unwrap();
-    let due = continual.advance_to(-119 * HOUR).unwrap();
-    assert_eq!((due.len(), due[0].heavy[0].count), (1, 1));
-}
-
 /// Another run may have shown what someone did in the hours before, and what that was is not known.
 #[test]
 fn a_run_that_begins_within_an_epoch_counts_from_the_next_one_on() {
