@@ -12,7 +12,7 @@ use super::{Event, Tally};
 use crate::codec::{MOST, Reader, Writer, check, damaged};
 use crate::error::{Error, Result};
 use crate::fault::{Fault, Mutant};
-use crate::key::{Footprint, Key, Keys};
+use crate::key::{Key, Keys};
 use crate::pane::{Pane, PaneShape, Parameters};
 use crate::spec::ValidSpec;
 use crate::spec::window::Grid;
@@ -23,7 +23,7 @@ const QUIET_WINDOWS: i64 = 2;
 /// Counts events, or users within their bounds, into panes that end one after the other. By count the events end them, by the clock
 /// the latest time of an event, and of users the clock alone.
 pub(crate) struct ContinualCounter<K: Key> {
-    intake: Intake<K>,
+    pub intake: Intake<K>,
     users: Option<StreamingBounder<K>>,
     grid: Grid,
     by_count: bool,
@@ -37,35 +37,28 @@ pub(crate) struct ContinualCounter<K: Key> {
     now: i64,
     /// Number of events of the latest window that came too late, when it ended.
     pub missed: u64,
-    /// Time that an event of a user may be ahead of the clock.
-    ahead: i64,
+    /// Time that an event of a user may be ahead of the clock, in microseconds; not negative.
+    pub ahead: i64,
     /// True if users were bounded elsewhere: who was counted in the last epoch is not known here, so nothing may follow.
     is_over: bool,
     clock_from_data: bool,
-}
-
-/// Memory for parts of a counter, in bytes.
-pub(crate) struct CounterMemory {
-    pub running: u64,
-    pub users: u64,
 }
 
 impl<K: Key> ContinualCounter<K> {
     pub fn new(
         (spec, keys): (&ValidSpec, &Keys<K>),
         shape: PaneShape,
-        memory: &CounterMemory,
-        key: &Footprint,
+        sums: WindowSums<K>,
+        memory_for_users: u64,
         fault: Fault,
     ) -> Self {
         let (grid, by_count, seed) = (spec.grid(), spec.window().is_by_count(), shape.seed());
         // Panes wait for late events and must outlive them: until the next pane ends, a release can be read again.
         let kept = Grid { length: grid.length + grid.lateness + 1, ..grid };
-        let sums = WindowSums::new(memory.running, key, seed);
         let timeline = Timeline::new(kept, shape, Schedule::Uniform, None).with_running(sums);
         let users = spec.unit.bounds().map(|bounds| {
             let calendar = Calendar::new(&bounds, grid.slide);
-            StreamingBounder::new(keys.clone(), bounds, calendar, seed, memory.users, fault)
+            StreamingBounder::new(keys.clone(), bounds, calendar, seed, memory_for_users, fault)
         });
         Self {
             intake: Intake::new(timeline, keys.clone(), by_count),
@@ -88,21 +81,12 @@ impl<K: Key> ContinualCounter<K> {
         &self.intake.timeline
     }
 
-    pub fn late_in_a_row(&self) -> u64 {
-        self.intake.late_in_a_row
-    }
-
     pub fn bytes(&self) -> u64 {
         self.intake.timeline.bytes() + self.users.as_ref().map_or(0, StreamingBounder::bytes)
     }
 
     pub fn panes_of_window(&self) -> i64 {
         self.grid.length / self.grid.slide
-    }
-
-    /// Of users: events may come this far ahead of the clock, in microseconds.
-    pub fn allow_ahead(&mut self, micros: i64) {
-        self.ahead = micros.max(0);
     }
 
     /// By count: the pane that ends with the next event.

@@ -147,10 +147,6 @@ impl<K: Key> Counter<K> {
         }
     }
 
-    pub fn oldest_account(&self) -> i64 {
-        self.intake().map_or(i64::MIN, |intake| intake.timeline.oldest_position())
-    }
-
     /// The refusal of a release that some would be in beyond `most`.
     pub fn spent(&self, most: u32) -> Error {
         let more = most.saturating_add(1);

@@ -181,11 +181,6 @@ impl Planner<'_> {
         })
     }
 
-    /// One release for each window; in continual release the last one and the one before it.
-    fn lists(&self) -> u64 {
-        if self.spec.continual { 2 } else { self.spec.windows.len() as u64 }
-    }
-
     /// Assumes as many events as entries if nothing bounds them. Does not plan for lists that would
     /// take more than a share of the memory left by the program and its declared keys.
     fn listing(&self, layout: &Layout, entries: u64) -> Listing {
@@ -233,7 +228,8 @@ impl Planner<'_> {
                 levels: layout.histogram.map_or(0, |histogram| histogram.levels as u64),
                 universe,
                 rank: if self.spec.continual { 16 } else { 8 },
-                lists: self.lists(),
+                // In continual release the last one and the one before it.
+                lists: if self.spec.continual { 2 } else { self.spec.windows.len() as u64 },
                 listing: self.listing(layout, entries),
             },
             &self.footprint,

@@ -301,8 +301,9 @@ impl<K: Key> Builder<K> {
         let (spec, plan, noise) = self.sequence_plan()?;
         let request = self.request(spec, &plan, self.seed()?)?;
         let mut continual = Continual::new(request, self.setup(noise, &plan.memory), &self.footprint())?;
-        let users = continual.counter.live_mut();
-        users.into_iter().for_each(|users| users.spill_to(self.scratch.clone()));
+        if let Some(users) = continual.counter.live_mut() {
+            users.scratch = self.scratch;
+        }
         Ok(continual)
     }
 

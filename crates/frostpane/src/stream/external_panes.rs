@@ -253,11 +253,6 @@ impl<K: Key> Stream<K> {
         Err(Error::window(format!("panes of this stream cannot be built elsewhere: {why}")))
     }
 
-    /// Returns true if panes of events were built elsewhere, so that it takes no events itself. Of users a store knows.
-    pub(super) fn is_built(&self) -> bool {
-        matches!(&self.engine, Engine::OneShot(one_shot) if one_shot.counter.is_external())
-    }
-
     /// Returns true if none of these panes, or epochs, has been in a release, or may have been: then they can be built again.
     pub fn is_unspent(&self, numbers: Range<i64>) -> bool {
         self.ledger.account(numbers) == Account::default()

@@ -176,7 +176,8 @@ impl<K: Key> HeavyHitters<K> {
         };
         let grant = Quote { length, numbers }.charge(&mut self.ledger, &self.price);
         let grant = grant.map_err(|_| counter.spent(spec.releases()))?;
-        self.ledger.retire(counter.oldest_account());
+        let oldest = counter.intake().map_or(i64::MIN, |intake| intake.timeline.oldest_position());
+        self.ledger.retire(oldest);
         Ok(Receipt { one_shot: &mut self.one_shot, grant })
     }
 

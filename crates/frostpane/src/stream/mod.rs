@@ -132,11 +132,12 @@ impl<K: Key> Stream<K> {
 
     /// Returns an error unless a batch can be taken. Its keys and users never decide that.
     pub fn check(&self, batch: &Batch<K>) -> Result<()> {
-        match self.is_built() {
-            false => self.engine.counter().check(batch),
-            true => Err(Error::window(
+        match &self.engine {
+            // Of users a store knows.
+            Engine::OneShot(one_shot) if one_shot.counter.is_external() => Err(Error::window(
                 "panes of this stream were built elsewhere, where all of its events are counted: it takes none itself",
             )),
+            engine => engine.counter().check(batch),
         }
     }
 

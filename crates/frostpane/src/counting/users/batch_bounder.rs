@@ -30,7 +30,6 @@ const MANY: usize = 1 << 15;
 pub struct BatchBounder<K: Key> {
     candidates: CandidateFilter<K>,
     log: ContributionLog<K>,
-    fault: Fault,
 }
 
 struct CandidateFilter<K: Key> {
@@ -63,7 +62,6 @@ impl<K: Key> BatchBounder<K> {
                 periods,
             },
             log: ContributionLog::new(bounder, memory),
-            fault,
         }
     }
 
@@ -121,7 +119,7 @@ impl<K: Key> BatchBounder<K> {
         let first = self.candidates.periods.start;
         let counts = self.log.count(panes, |period| pane_of(first + i64::from(period)))?;
         let tally = Tally { beyond_bounds: self.tally().offered - counts.total(), ..*self.tally() };
-        let broken = (tally.offered, self.fault);
+        let broken = (tally.offered, self.log.bounder.fault);
         Ok((counts.close(&self.log.names, made_with, broken), tally))
     }
 

@@ -23,7 +23,7 @@ const MUCH: u64 = 1 << 21;
 /// Keys with their numbers, and logs of who came to which. What does not fit into the memory goes to disk: where it was in between
 /// shows in nothing but time.
 pub struct ContributionLog<K: Key> {
-    bounder: LogBounder,
+    pub bounder: LogBounder,
     logs: Logs<K>,
     pub names: KeyInterner<K>,
     /// True if keys that have no number yet are given one.

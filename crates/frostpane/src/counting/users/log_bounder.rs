@@ -150,7 +150,7 @@ impl LogBounder {
             };
             part.offer(self.rule, (*names).borrow(), &offer);
         }
-        check_room(part.is_full())
+        check_room(part.is_full)
     }
 
     fn settle<K: Key>(self, part: &UserTable, names: &KeyInterner<K>, mut count: impl FnMut(u32, u32, u32)) {
@@ -161,7 +161,7 @@ impl LogBounder {
         let mut admitted = Contributions::<K>::new(self.rule);
         part.for_each(self.rule, names, epoch_of, |Contribution { period, user, keys }| {
             let epoch = (epoch_of(period) - self.calendar.epoch_of(self.first)) as u32;
-            let place = admitted.place(user, epoch);
+            let place = self.rule.place(user, epoch);
             for (number, times) in keys {
                 if let Some(key) = names.key(*number) {
                     count(period, *number, admitted.admit(user, place, key, *times));

@@ -159,7 +159,7 @@ impl<K: Key> Contributions<K> {
             let key = u32::try_from(key).ok().filter(|key| (*key as usize) < keys);
             let key = key.ok_or_else(|| damaged("a user came to a key that is none"))?;
             // Of no more keys than may be kept there is no choice, so the epoch does not matter.
-            loaded.offer_number(user, loaded.place(user, 0), 0, key, times);
+            loaded.offer_number(user, rule.place(user, 0), 0, key, times);
         }
         check(!loaded.is_full(), "there are more users than there can be").map(|()| loaded)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::calendar::Calendar;
-use super::contributions::{Contribution, Contributions, LOGS, PARTS, Rule};
+use super::contributions::{Contribution, Contributions, LOGS, Rule};
 use super::counts::Counts;
 use super::event_filter::EventFilter;
 use super::log_bounder::not_as_it_was;
@@ -30,9 +30,9 @@ pub struct StreamingBounder<K: Key> {
     counted: BTreeMap<i64, Pane<K>>,
     /// By epoch; needed only where an epoch has several periods.
     pub(super) admitted: BTreeMap<i64, Users<K>>,
-    most_bytes: u64,
+    pub most_bytes: u64,
     /// Files for users that do not fit into the memory.
-    pub(super) scratch: Option<SpillFactory>,
+    pub scratch: Option<SpillFactory>,
     /// True if more users than fit are an error where there is no disk: what was taken once has its place.
     pub is_limited: bool,
     /// True if some events are missing, for want of room or because the disk lost them: which ones depends on everybody, so nothing is made
@@ -66,15 +66,6 @@ impl<K: Key> StreamingBounder<K> {
         }
     }
 
-    pub fn spill_to(&mut self, scratch: Option<SpillFactory>) {
-        self.scratch = scratch;
-    }
-
-    #[cfg(test)]
-    pub fn limit_bytes(&mut self, most_bytes: u64) {
-        self.most_bytes = most_bytes;
-    }
-
     /// One event, if it lies in one of these panes. The clock decides which they are, and no event does.
     pub fn push_within<'a>(
         &mut self,
@@ -100,7 +91,7 @@ impl<K: Key> StreamingBounder<K> {
         let period = self.calendar.period_at(time);
         *self.offered.entry(period).or_default() += 1;
         let open = self.open.entry(period).or_insert_with(|| Users::new(self.rule));
-        let place = open.memory.place(user, 0);
+        let place = self.rule.place(user, 0);
         let epoch = self.calendar.epoch_of(period);
         open.memory.offer(user, place, epoch, key, 1);
         if self.filter.tally.offered.is_multiple_of(LOOK_EVERY) {
@@ -169,7 +160,7 @@ impl<K: Key> StreamingBounder<K> {
         if self.fault.is(Mutant::SecondMap) {
             self.admitted.remove(&epoch);
         }
-        let bounder = PeriodBounder { epoch, fault: self.fault };
+        let fault = self.fault;
         let splits = self.calendar.splits_epochs();
         if splits {
             self.admitted.entry(epoch).or_insert_with(|| Users::new(self.rule));
@@ -177,18 +168,18 @@ impl<K: Key> StreamingBounder<K> {
         let admitted = self.admitted.get_mut(&epoch).filter(|_| splits);
         if !users.are_on_disk() && admitted.as_ref().is_none_or(|users| !users.are_on_disk()) {
             let admitted = admitted.map(|users| &mut users.memory);
-            return bounder.admit(&users.memory, admitted, |_, key, times| count(key, times));
+            return admit((epoch, fault), &users.memory, admitted, |_, key, times| count(key, times));
         }
         for log in 0..LOGS {
             let candidates = users.of_log(log, epoch)?;
             let Some(admitted) = self.admitted.get_mut(&epoch).filter(|_| splits) else {
-                bounder.admit(&candidates, None, |_, key, times| count(key, times))?;
+                admit((epoch, fault), &candidates, None, |_, key, times| count(key, times))?;
                 continue;
             };
             let mut before = admitted.of_log(log, epoch)?;
-            bounder.admit(&candidates, Some(&mut before), |user, key, times| {
+            admit((epoch, fault), &candidates, Some(&mut before), |user, key, times| {
                 count(key, times);
-                let place = admitted.memory.place(user, 0);
+                let place = self.rule.place(user, 0);
                 admitted.memory.offer(user, place, epoch, key, times);
             })?;
             self.make_room()?;
@@ -218,46 +209,33 @@ fn spill_largest<K: Key>(mut all: Vec<&mut Users<K>>, mut more: u64, scratch: &S
     Ok(())
 }
 
-/// Takes candidates of a period for good.
-struct PeriodBounder {
-    epoch: i64,
-    fault: Fault,
-}
-
-impl PeriodBounder {
-    /// Visits what counts of candidates: user, key and how often. What was admitted in the epoch before is in `admitted`, where an epoch
-    /// has several periods, and so is afterwards what is now.
-    fn admit<K: Key>(
-        &self,
-        candidates: &Contributions<K>,
-        mut admitted: Option<&mut Contributions<K>>,
-        mut count: impl FnMut(&[u8], K::Ref<'_>, u32),
-    ) -> Result<()> {
-        for part in 0..PARTS {
-            let visit = |Contribution { user, keys, .. }: Contribution<'_>| {
-                for (number, times) in keys {
-                    let Some(key) = candidates.names.key(*number) else {
-                        continue;
-                    };
-                    let times = match admitted.as_deref_mut() {
-                        Some(admitted) => self.take(admitted, user, key, *times),
-                        None => *times,
-                    };
-                    if times > 0 {
-                        count(user, key, times);
+/// Takes candidates of a period for good, and visits what counts of them: user, key and how often. What was admitted in the epoch before is
+/// in `admitted`, where an epoch has several periods, and so is afterwards what is now.
+fn admit<K: Key>(
+    (epoch, fault): (i64, Fault),
+    candidates: &Contributions<K>,
+    mut admitted: Option<&mut Contributions<K>>,
+    mut count: impl FnMut(&[u8], K::Ref<'_>, u32),
+) -> Result<()> {
+    candidates.for_each(epoch, |Contribution { user, keys, .. }| {
+        for (number, times) in keys {
+            let Some(key) = candidates.names.key(*number) else {
+                continue;
+            };
+            let times = match admitted.as_deref_mut() {
+                None => *times,
+                Some(admitted) => {
+                    let place = admitted.rule.place(user, 0);
+                    match fault.is(Mutant::RevisedAdmission) {
+                        true => admitted.revise(user, place, epoch, key, *times),
+                        false => admitted.admit(user, place, key, *times),
                     }
                 }
             };
-            candidates.for_each_of_part(part, |_| self.epoch, visit);
+            if times > 0 {
+                count(user, key, times);
+            }
         }
-        check_room(candidates.is_full() || admitted.is_some_and(|admitted| admitted.is_full()))
-    }
-
-    fn take<K: Key>(&self, admitted: &mut Contributions<K>, user: &[u8], key: K::Ref<'_>, times: u32) -> u32 {
-        let place = admitted.place(user, 0);
-        match self.fault.is(Mutant::RevisedAdmission) {
-            true => admitted.revise(user, place, self.epoch, key, times),
-            false => admitted.admit(user, place, key, times),
-        }
-    }
+    });
+    check_room(candidates.is_full() || admitted.is_some_and(|admitted| admitted.is_full()))
 }

@@ -63,7 +63,7 @@ impl<K: Key> Contributions<K> {
             let KeyRef::Key(key) = entry.key else {
                 return Err(not_as_it_was());
             };
-            let place = self.place(entry.user, 0);
+            let place = self.rule.place(entry.user, 0);
             self.offer(entry.user, place, epoch, key, entry.times);
         }
         Ok(())
