@@ -55,10 +55,6 @@ pub(crate) trait PaneCounter<K: Key> {
         moment.saturating_sub(self.offset()).div_euclid(self.slide())
     }
 
-    fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
-        pane.clone()
-    }
-
     /// Returns an error unless a batch can be counted as a whole: what a key or a user is never decides it.
     fn check(&self, batch: &Batch<K>) -> Result<()> {
         match self.is_by_count() {
@@ -69,11 +65,6 @@ pub(crate) trait PaneCounter<K: Key> {
             false if batch.in_calendar || self.live().is_some() => Ok(()),
             false => Err(Error::window("a time lies outside the calendar: give microseconds since 1970")),
         }
-    }
-
-    /// The latest time of an event that comes by this moment. Of users the clock may have come further: it is never told again.
-    fn latest(&self, present: i64) -> i64 {
-        if self.live().is_some() { present.max(self.now()) } else { present }
     }
 }
 
@@ -132,7 +123,9 @@ impl<K: Key> Counter<K> {
     /// Whom a release of a window charges where accounts are kept on disk: by the numbers of panes, with events or without.
     pub fn numbers_of_window(&self, length: i64) -> Result<WindowNumbers> {
         match self {
-            Self::Events(intake) => intake.timeline.numbers_of_window(length).ok_or_else(no_events),
+            Self::Events(intake) => intake.timeline.numbers_of_window(length).ok_or_else(|| {
+                Error::window("there was no event so far: nothing can be released, and nothing was charged")
+            }),
             Self::FixedUsers(window) => window.numbers_of_window(length),
             Self::Users(panes) => Ok(WindowNumbers { covered: panes.epochs(length), boundary: None }),
         }
@@ -320,13 +313,6 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
         }
     }
 
-    fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
-        match self {
-            Self::Users(_) => self.begins(pane.start)..self.begins(pane.end),
-            _ => pane.clone(),
-        }
-    }
-
     fn closed(&self) -> Vec<Range<i64>> {
         match self {
             Self::Events(intake) => intake.timeline.closed().collect(),
@@ -356,8 +342,4 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
             _ => None,
         }
     }
-}
-
-fn no_events() -> Error {
-    Error::window("there was no event so far: nothing can be released, and nothing was charged")
 }

@@ -7,6 +7,7 @@ use std::io;
 use super::continual::Continual;
 use super::heavy_hitters::HeavyHitters;
 use super::history::History;
+use super::one_shot::OneShot;
 use crate::counting::PaneCounter;
 use crate::counting::users::spill::File;
 use crate::counting::users::{BatchBounder, Calendar, SpillFactory};
@@ -291,7 +292,7 @@ impl<K: Key> Builder<K> {
     /// Checks everything and starts an empty window.
     pub fn build(self) -> Result<HeavyHitters<K>> {
         let (plan, request) = self.requested()?;
-        HeavyHitters::new(&plan, request, self.threads, self.scratch)
+        Ok(HeavyHitters::new(OneShot::new(&plan, request, self.threads, self.scratch)?))
     }
 
     /// Checks everything and starts a list that is released again at every slide, all of them at one epsilon. Its panes
@@ -335,10 +336,7 @@ impl<K: Key> Builder<K> {
     }
 
     fn seed(&self) -> Result<u64> {
-        match self.seed {
-            Some(known) => Ok(known),
-            None => OsEntropy::new().word(),
-        }
+        self.seed.map_or_else(|| OsEntropy::new().word(), Ok)
     }
 
     pub(crate) fn seeded(self, seed: u64) -> Self {

@@ -667,8 +667,7 @@ mod tests {
         assert!(ends.iter().copied().eq(expected), "{ends:?}");
     }
 
-    /// Panes of ten positions and a window of 100: at 99 all are within, at 100 the first is leaving and is left alone, but
-    /// counts.
+    /// Panes of ten positions, a window of 100: at 99 all are within, at 100 the first is leaving and left alone, but counts.
     #[test]
     fn a_pane_that_is_leaving_is_not_merged() {
         let panes = (0..).zip([1, 1, 5, 5, 5]).map(|(number, events)| Outline {

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::block::PlacedPane;
 use super::schedule::Schedule;
-use super::{State, Timeline};
+use super::{PlacedPane, State, Timeline};
 use crate::codec::{Reader, Writer, check, damaged};
 use crate::error::Result;
 use crate::key::Key;

@@ -68,8 +68,16 @@ impl<K: Key> ContributionLog<K> {
         for some in offers.chunks_mut(TOGETHER) {
             // Step by step, because a short step has many waits for the memory at once.
             some.iter_mut().for_each(|offer| self.names.look_up(&mut offer.nearby));
-            some.iter_mut().for_each(|offer| self.number(offer));
-            some.iter().for_each(|offer| self.write(offer));
+            for offer in some.iter_mut() {
+                offer.number = match self.names_keys {
+                    true => Some(self.names.number_near(offer.key, offer.nearby)),
+                    false => self.names.find(offer.key),
+                };
+            }
+            for FilteredEvent { user, key, number, place, period, .. } in &*some {
+                let key = number.map_or(KeyRef::Key(*key), KeyRef::Number);
+                self.logs.push(place.log(), &Entry { user, period: *period, times: 1, key });
+            }
             self.not_looked += some.len() as u64;
             if self.not_looked >= LOOK_EVERY {
                 let made = self.make_room();
@@ -78,25 +86,6 @@ impl<K: Key> ContributionLog<K> {
             }
         }
         Ok(())
-    }
-
-    #[inline]
-    fn number(&mut self, offer: &mut FilteredEvent<'_, K>) {
-        offer.number = match self.names_keys {
-            true => Some(self.names.number_near(offer.key, offer.nearby)),
-            false => self.names.find(offer.key),
-        };
-    }
-
-    #[inline]
-    fn write(&mut self, offer: &FilteredEvent<'_, K>) {
-        let entry = Entry {
-            user: offer.user,
-            period: offer.period,
-            times: 1,
-            key: offer.number.map_or(KeyRef::Key(offer.key), KeyRef::Number),
-        };
-        self.logs.push(offer.place.log(), &entry);
     }
 
     #[cold]
