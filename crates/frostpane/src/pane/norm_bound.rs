@@ -49,8 +49,7 @@ mod tests {
     use super::*;
     use crate::key::mix::mix;
 
-    /// For flat lists, skewed ones and words that share their last bits, however the list has grown;
-    /// exact where no two words share them.
+    /// For flat lists, skewed ones and words that share their last bits, however it has grown; exact where none do.
     #[test]
     fn the_norm_of_a_list_is_at_most_its_bound() {
         let skewed = |i: u64| mix(1e4_f64.powf(mix(i) as f64 / 2_f64.powi(64)) as u64);

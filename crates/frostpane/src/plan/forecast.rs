@@ -192,7 +192,7 @@ impl<'a, K: Key> FutureWindow<'a, K> {
     fn most_cut(&self, norm: NormEstimate) -> u64 {
         let layout = &self.plan.layout;
         let most = match layout.most_events(layout.slide) {
-            None if layout.is_even() => self.request.shape.cut(self.events),
+            None if layout.is_even() => self.request.shape.parameters().cut(self.events),
             _ => self.cut(norm.value),
         };
         self.guarantee_of_cut(most, norm).cut
@@ -201,7 +201,8 @@ impl<'a, K: Key> FutureWindow<'a, K> {
     fn cut(&self, norm: i64) -> u64 {
         let layout = &self.plan.layout;
         if layout.is_even() {
-            let cut = |(panes, events): (u64, u64)| panes.saturating_mul(self.request.shape.cut(events));
+            let made_with = self.request.shape.parameters();
+            let cut = |(panes, events): (u64, u64)| panes.saturating_mul(made_with.cut(events));
             return layout.loads(self.events).into_iter().map(cut).fold(0, u64::saturating_add);
         }
         if self.plan.always_exact {
@@ -326,8 +327,7 @@ mod tests {
         assert_eq!(sketched, exact);
     }
 
-    /// Above the forecast norm no estimate fails, up to twice the events, both where the floor is the
-    /// threshold and above.
+    /// Above the forecast norm no estimate fails, up to twice the events, where the floor is the threshold and above.
     #[test]
     fn the_least_norm_is_one_above_which_none_fails() {
         let mut foreseen = 0;

@@ -76,8 +76,7 @@ impl Layout {
         Self { panes, ..shorter }
     }
 
-    /// The number of panes of one length at a time, where panes are merged with age: those too old to
-    /// be shorter and too young to be longer.
+    /// The number of panes of one length, where they are merged with age: too old to be shorter and too young to be longer.
     fn panes_of(&self, length: u64) -> u64 {
         let oldest = self.window.min(length.saturating_mul((FINENESS + 1) * GROWTH as u64));
         let youngest = if length > self.slide { length.saturating_mul(FINENESS) } else { 0 };
@@ -169,8 +168,7 @@ impl Layout {
         }
     }
 
-    /// The largest expected norm of the pane in which a window with this many events and this norm
-    /// begins. By the clock the events are those of the whole window.
+    /// The largest expected norm of the pane that a window begins within, if the whole window has so many events and this norm.
     pub(crate) fn slack(&self, events: u64, norm: f64) -> f64 {
         let slide = match self.most_events(self.slide) {
             Some(slide) => slide.min(events) as f64,
@@ -361,8 +359,7 @@ mod tests {
         assert_eq!(uniform.with_panes(3), uniform);
     }
 
-    /// A block ends at a tick, so its greatest length is a number of ticks: a longer one would not fit
-    /// its exact table.
+    /// A block ends at a tick, so its length is a number of ticks: a longer one would not fit its exact table.
     #[test]
     fn the_longest_block_is_a_whole_number_of_ticks() {
         for window in [64, 1_000, 12_345, 100_000, 1 << 20, 10_000_019, 1 << 40] {

@@ -82,8 +82,7 @@ pub(crate) struct Planner<'a> {
     pub threads: u64,
 }
 
-/// The memory is too small for a plan, which would take this much. With more memory another plan may be
-/// made, which takes more.
+/// The memory is too small for a plan, which would take this much; with more another may be made, which takes more.
 pub(crate) struct TooSmall {
     pub needed: u64,
 }
@@ -149,8 +148,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Nothing bounds the number of users or of their keys: they get the remaining memory, and the rest
-    /// goes to disk.
+    /// Users and their keys, which nothing bounds, get the remaining memory, and the rest of them goes to disk.
     fn plan_for_users(&self, layout: Layout) -> std::result::Result<Plan, TooSmall> {
         let listing = Listing::new(&self.floor, MOST_LISTED, MOST_LISTED, self.spec.declared());
         let room = self.spec.memory.0.saturating_sub(self.program).saturating_sub(self.keys);
@@ -371,8 +369,7 @@ mod tests {
         assert_eq!(clock.planned(|_, layout| most_entries(layout)), 1 << 26);
     }
 
-    /// An eighth of the memory, a third where panes end by their norm, a half where declared keys are
-    /// estimated from it.
+    /// An eighth of the memory, a third where panes end by their norm, a half where it estimates declared keys.
     #[test]
     fn a_sketch_is_as_wide_as_its_share_of_the_memory_allows() {
         let widest = |case: Case| case.planned(|planner, layout| planner.widest_sketch(layout));

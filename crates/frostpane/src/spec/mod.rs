@@ -31,8 +31,7 @@ const MEMORY: u64 = 64_000_000;
 /// Default mean length of keys made of bytes.
 const KEY_BYTES: u64 = 16;
 const WINDOW: u64 = 1_000_000;
-/// Default horizon: almost two years by the minute. With the other defaults, a horizon ten times as far
-/// raises the threshold by 3 %.
+/// Default horizon, almost two years by the minute: one ten times as far raises the default threshold by 3 %.
 const HORIZON: u64 = 1_000_000;
 /// Default number of continual releases whose statements hold together.
 const TOGETHER: u64 = 1_000;

@@ -12,8 +12,7 @@ use crate::privacy::{Cost, Delta, Epsilon, Split, Unit};
 use crate::quantity::span::{Span, micros};
 use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
 
-/// Default panes of a window in continual release: more would add noise, fewer would leave more of the
-/// window stale.
+/// Default panes of a window in continual release: more would add noise, fewer leave more of it stale.
 const CONTINUAL_PANES: u64 = 32;
 /// Default panes of the shortest of several windows, by count and by the clock.
 const PANES: (u64, u32) = (64, 60);
@@ -409,8 +408,7 @@ mod tests {
         }
     }
 
-    /// By count a 64th of the shortest window, but at least 64 events; by the clock the step below a
-    /// 60th of it.
+    /// By count a 64th of the shortest window, but at least 64 events; by the clock the step below a 60th of it.
     #[test]
     fn several_windows_share_a_slide_that_suits_the_shortest() {
         let hours = |hours: u64| Span::Clock(Duration::from_secs(3_600 * hours));

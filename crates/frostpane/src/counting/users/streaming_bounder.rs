@@ -35,8 +35,7 @@ pub struct StreamingBounder<K: Key> {
     pub scratch: Option<SpillFactory>,
     /// True if more users than fit are an error where there is no disk: what was taken once has its place.
     pub is_limited: bool,
-    /// True if some events are missing, for want of room or because the disk lost them: which ones depends on everybody, so nothing is made
-    /// of the rest.
+    /// True if events are missing for want of room or by a fault of the disk: which ones depends on everybody, so no others count.
     is_full: bool,
     fault: Fault,
 }

@@ -111,8 +111,7 @@ fn without_key(continual: &mut Continual<u64>, time: Option<i64>) -> Result<Vec<
     collect(|due| continual.push(Event { time, key: None, user: None }, due))
 }
 
-/// Wherever entropy fails, the event is given again: what comes of it is what would have come without the failure, one by
-/// one, in batches and by the clock.
+/// Wherever entropy fails and the event is given again, the same comes of it: one by one, in batches and by the clock.
 #[test]
 fn an_error_means_that_the_event_was_not_counted() {
     let event = |i: i64, time| Event { time, key: (i % 4 > 0).then_some(i as u64 % 5), user: None };
@@ -205,13 +204,7 @@ impl Sum {
 
     /// The least `m >= 0` that it reaches with at most this chance.
     fn reach(&self, chance: f64) -> u64 {
-        let mut tail = 0.0;
-        let mut m = self.reach;
-        while m >= 0 && tail + self.chances[(m + self.reach) as usize] <= chance {
-            tail += self.chances[(m + self.reach) as usize];
-            m -= 1;
-        }
-        (m + 1) as u64
+        (0..).find(|m| self.tail(*m) <= chance).unwrap()
     }
 }
 
@@ -459,8 +452,7 @@ fn forty() -> Keys<u64> {
     Keys::range(0..40).unwrap()
 }
 
-/// Of every number of a release where it comes from, by other formulas than the code's, with noise from seeds that are
-/// known: here up to and past the horizon.
+/// Every number of a release, by other formulas than the code's and with noise from known seeds: up to and past the horizon.
 #[test]
 fn every_number_of_a_release_is_where_it_should_come_from() {
     few(Keys::open()).check(80);
@@ -639,8 +631,7 @@ fn hourly_of_people() -> crate::Builder<u64> {
         .window(Window::clock(24 * hour).slide(hour))
 }
 
-/// One key a day: whoever was counted in the morning, from files, would be counted again in the afternoon, because the map of
-/// those who were is gone.
+/// One key a day: the map of those who were counted in the morning, from files, is gone, and they would be counted again.
 #[test]
 fn nothing_follows_a_time_that_is_over_because_its_bounds_would_begin_anew() {
     let at = |micros: i64| Edge::Instant(jiff::Timestamp::from_microsecond(micros).unwrap());
