@@ -26,7 +26,6 @@ pub(crate) struct ContinualCounter<K: Key> {
     pub intake: Intake<K>,
     users: Option<StreamingBounder<K>>,
     grid: Grid,
-    by_count: bool,
     /// The oldest pane that has not ended: panes are numbered by where they lie.
     open: Option<i64>,
     /// By the clock, those of them that have events.
@@ -64,7 +63,6 @@ impl<K: Key> ContinualCounter<K> {
             intake: Intake::new(timeline, keys.clone(), by_count),
             users,
             grid,
-            by_count,
             open: by_count.then_some(0),
             busy: BTreeSet::new(),
             quiet: 0,
@@ -93,14 +91,13 @@ impl<K: Key> ContinualCounter<K> {
     #[inline]
     pub fn ends_with_next(&self) -> Option<i64> {
         let next = self.intake.arrived + 1;
-        self.open.filter(|open| self.by_count && (open + 1) * self.grid.slide == next)
+        self.open.filter(|open| self.intake.by_count && (open + 1) * self.grid.slide == next)
     }
 
-    /// An event is about to be counted. Returns true if its time moved the clock. Those of users never do, and no time of theirs stops
-    /// those of others.
+    /// An event is about to be counted. Returns true if its time moved the clock, which no event of users does.
     #[inline]
     pub fn arrive(&mut self, event: &Event<'_, K>) -> Result<bool> {
-        let Some(time) = event.time.filter(|_| !self.by_count) else {
+        let Some(time) = event.time.filter(|_| !self.intake.by_count) else {
             return Ok(false);
         };
         if self.users.is_some() {
@@ -126,7 +123,7 @@ impl<K: Key> ContinualCounter<K> {
 
     #[inline]
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
-        let Some(time) = event.time.filter(|_| !self.by_count) else {
+        let Some(time) = event.time.filter(|_| !self.intake.by_count) else {
             return self.intake.push(event);
         };
         let open = self.open.unwrap_or(i64::MIN);
@@ -148,7 +145,7 @@ impl<K: Key> ContinualCounter<K> {
 
     /// By count: takes events up to the last of the open pane, which waits until what it needs has been drawn.
     pub fn fill<'a>(&mut self, events: &mut impl Iterator<Item = Event<'a, K>>) -> Result<()> {
-        if !self.by_count {
+        if !self.intake.by_count {
             return Ok(());
         }
         let slide = self.grid.slide;
@@ -197,7 +194,7 @@ impl<K: Key> ContinualCounter<K> {
         timeline.settle(window.end * slide + self.grid.lateness)?;
         timeline.join(window.start * slide..window.end * slide);
         self.missed = timeline.missed(window.end * slide - self.grid.length..window.end * slide);
-        let had_events = self.busy.remove(&pane) || self.by_count;
+        let had_events = self.busy.remove(&pane) || self.intake.by_count;
         self.quiet = if had_events { 0 } else { self.quiet + 1 };
         self.ended += 1;
         self.open = Some(window.end);
@@ -220,7 +217,8 @@ impl<K: Key> ContinualCounter<K> {
         }
         let pane = now.div_euclid(self.grid.slide) + 1;
         self.open = Some(pane);
-        *(if self.by_count { &mut self.intake.arrived } else { &mut self.now }) = pane * self.grid.slide;
+        *(if self.intake.by_count { &mut self.intake.arrived } else { &mut self.now }) =
+            pane * self.grid.slide;
         Ok(())
     }
 
@@ -279,12 +277,12 @@ impl<K: Key> ContinualCounter<K> {
     fn check_panes(&self, ended: Option<Range<i64>>) -> Result<()> {
         let Grid { slide, lateness, .. } = self.grid;
         let latest = self.number_at(self.now());
-        let possible: RangeInclusive<i64> = match self.by_count {
+        let possible: RangeInclusive<i64> = match self.intake.by_count {
             true => latest..=latest,
             // The first of users begins with an epoch, of which a window has one at the least.
             false => self.number_at(self.now - lateness)..=latest + self.panes_of_window() + 1,
         };
-        let open = self.open.map_or(!self.by_count, |open| possible.contains(&open));
+        let open = self.open.map_or(!self.intake.by_count, |open| possible.contains(&open));
         let waits = |pane: &i64| self.open.is_some_and(|open| (open..=latest).contains(pane));
         let reaches = -(MOST as i64) / slide..=self.open.unwrap_or(i64::MIN);
         let ended = ended.is_none_or(|ended| !ended.is_empty() && reaches.contains(&ended.end));
@@ -295,11 +293,11 @@ impl<K: Key> ContinualCounter<K> {
 
 impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
     fn is_by_count(&self) -> bool {
-        self.by_count
+        self.intake.by_count
     }
 
     fn has_clock(&self) -> bool {
-        !self.by_count
+        !self.intake.by_count
     }
 
     fn panes_not_covered(&self) -> i64 {
@@ -311,7 +309,7 @@ impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
     }
 
     fn now(&self) -> i64 {
-        if self.by_count { self.intake.arrived } else { self.now }
+        if self.intake.by_count { self.intake.arrived } else { self.now }
     }
 
     fn is_empty(&self) -> bool {
@@ -336,7 +334,7 @@ impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
 
     fn ends_by(&self, now: i64) -> bool {
         let waiting = self.number_at(now.saturating_sub(self.grid.lateness));
-        !self.by_count && self.open.map_or(self.users.is_some(), |open| open < waiting)
+        !self.intake.by_count && self.open.map_or(self.users.is_some(), |open| open < waiting)
     }
 
     fn oldest_number(&self) -> Option<i64> {

@@ -302,13 +302,13 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
         match self {
             Self::Events(intake) => intake.timeline.slide(),
             Self::FixedUsers(window) => window.calendar.length_of_epoch(),
-            Self::Users(panes) => panes.calendar.length_of_epoch(),
+            Self::Users(panes) => panes.live.calendar.length_of_epoch(),
         }
     }
 
     fn offset(&self) -> i64 {
         match self {
-            Self::Users(panes) => panes.calendar.offset(),
+            Self::Users(panes) => panes.live.calendar.offset(),
             _ => 0,
         }
     }

@@ -23,8 +23,7 @@ impl Default for NormBound {
 impl NormBound {
     pub const BYTES: u64 = (SUMS * size_of::<u32>()) as u64;
 
-    /// An upper bound on the norm of a list, rounded down. The list has fewer than `2^32` words and has
-    /// only grown since the last call.
+    /// An upper bound on the norm of a list of fewer than `2^32` words, rounded down, that has only grown since the last call.
     pub fn of(&mut self, list: &[u64]) -> u64 {
         for word in &list[self.words..] {
             let sum = &mut self.sums[*word as usize % SUMS];

@@ -40,8 +40,7 @@ pub struct Forecast {
     pub floor: u64,
     /// Every key with this count is certainly listed, if alpha asks for no more than that.
     pub least_listed_at_floor: u64,
-    /// The norm that the next two numbers assume: the number of events for L1; for L2 the given norm,
-    /// or the least one.
+    /// The norm that the next two numbers assume: the number of events for L1; for L2 the given norm, or the least one.
     pub norm: Option<u64>,
     /// The threshold at that norm.
     pub threshold: u64,
@@ -228,9 +227,8 @@ impl<'a, K: Key> FutureWindow<'a, K> {
         }
     }
 
-    /// The least true L2 norm from which on a release makes the promises, wherever the estimate falls
-    /// within its bounds. All obstacles grow at most in proportion to the norm, below the kink and
-    /// above it, so it is enough to check the ends.
+    /// The least true L2 norm from which on a release makes the promises, wherever the estimate falls within its bounds. Obstacles grow
+    /// at most in proportion to the norm, below the kink and above it, so it is enough to check the ends.
     fn least_norm(&self, guarantee: impl Fn(&Self, u64) -> Guarantee) -> Option<u64> {
         if self.request.spec.norm == Norm::L1 {
             return None;

@@ -256,9 +256,8 @@ mod tests {
         Layout::new(&checked(window, policy), None)
     }
 
-    /// Panes of 100 up to an age of 26,000: a pane of 400 is at most a 64th of its age from 25,600 on,
-    /// and four of 100 may not have been merged yet. Then four times as long up to four times the age,
-    /// and one more of each length.
+    /// Panes of 100 up to an age of 26,000: a pane of 400 is at most a 64th of its age from 25,600 on, and four of 100 may not have
+    /// been merged yet. Then four times as long up to four times the age, and one more of each length.
     #[test]
     fn panes_that_grow_are_as_many_of_each_length_as_find_room() {
         let [short, middle, long, longest] = [
@@ -294,14 +293,13 @@ mod tests {
     /// By count even panes are full but for one; otherwise events are spread evenly.
     #[test]
     fn all_events_have_their_panes() {
-        let loads = |layout: Layout, events| layout.loads(events);
         let uniform = layout(1_000, 64, true, Policy::Uniform);
-        assert_eq!(loads(uniform, 1_000), [(15, 64), (1, 40)]);
+        assert_eq!(uniform.loads(1_000), [(15, 64), (1, 40)]);
         let clock = layout(1_000, 64, false, Policy::Uniform);
-        assert_eq!(loads(clock, 1_000), [(8, 63), (8, 62)]);
+        assert_eq!(clock.loads(1_000), [(8, 63), (8, 62)]);
         let growing = layout(1_000_000, 100, true, Policy::Exponential);
         assert_eq!(growing.panes, 749);
-        assert_eq!(loads(growing, 10_000), [(263, 14), (486, 13)]);
+        assert_eq!(growing.loads(10_000), [(263, 14), (486, 13)]);
     }
 
     #[test]
@@ -322,9 +320,8 @@ mod tests {
         assert_eq!((smooth.longest_pane(), smooth.is_even()), (Some(1 << 20), false));
     }
 
-    /// Noise is within a quarter of the threshold: at level 1, whose threshold is twice that of level
-    /// 0, except with probability 1/1000 over all ticks and 24 levels. The highest level, of at most
-    /// 24, is the first above the window.
+    /// At level 1, whose threshold is twice that of level 0, noise is within a quarter of it, except with probability 1/1000 over all
+    /// ticks and 24 levels. The highest level, of at most 24, is the first above the window.
     #[test]
     fn a_histogram_follows_from_the_window_and_its_noise() {
         let epsilon = Epsilon::new(0.25).unwrap();

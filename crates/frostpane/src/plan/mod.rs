@@ -394,9 +394,8 @@ mod tests {
         }
     }
 
-    /// A block of a histogram is counted exactly, in a list or in one table of as many keys as it has
-    /// events, however many are kept; other threads have nothing to do for it. A list is counted beside
-    /// it, into a pane that may not be final, and has a bound of its norm.
+    /// A block of a histogram is counted exactly, in a list or in one table of as many keys as it has events, by one thread. A list is
+    /// counted beside it, into a pane that may not be final, and has a bound of its norm.
     #[test]
     fn open_blocks_of_a_histogram_are_planned_for_all_their_keys() {
         let planned = |case: Case| case.planned(|planner, layout| planner.plan(*layout, 70, None));

@@ -46,8 +46,7 @@ impl Deref for ValidSpec {
 }
 
 impl ValidSpec {
-    /// Validates a specification. `chosen` is the policy if the specification gives none, `declared`
-    /// the number of declared keys.
+    /// Validates a specification. `chosen` is the policy if it gives none, `declared` the number of declared keys.
     pub fn new(spec: Spec, chosen: Policy, declared: Option<u64>) -> Result<Self> {
         check_numbers(&spec, declared.is_some())?;
         check_windows(&spec.windows)?;
@@ -435,9 +434,8 @@ mod tests {
         assert_eq!((alone.window().slide, alone.grid().slide), (None, usual));
     }
 
-    /// The noise of a norm that moves by 316,228 with a three-millionth of a share has a scale that
-    /// overflows 64 bits: it would wrap around and protect nobody. And with more epochs than numbers,
-    /// epochs would share an account.
+    /// The noise of a norm that moves by 316,228 with a three-millionth of a share has a scale that overflows 64 bits: it would wrap
+    /// around and protect nobody. And with more epochs than numbers, epochs would share an account.
     #[test]
     fn what_has_no_number_is_refused_where_people_are_protected() {
         let time = |seconds: u64| Span::Clock(Duration::from_secs(seconds));

@@ -133,8 +133,7 @@ impl<K: Key> Builder<K> {
         self
     }
 
-    /// The chance with which the loss may be larger; 1e-9 by default. Declared keys need none and spend
-    /// none.
+    /// The chance with which the loss may be larger; 1e-9 by default. Declared keys need none and spend none.
     pub fn delta(self, delta: f64) -> Self {
         self.with(|spec| spec.delta = Delta::new(delta))
     }
@@ -194,8 +193,7 @@ impl<K: Key> Builder<K> {
         self.with(|spec| spec.horizon = Some(releases))
     }
 
-    /// Over how many releases of a list at every slide, any so many, the statements hold together with the stated
-    /// confidence; 1,000 by default.
+    /// Over how many releases of a list at every slide the statements hold together with the stated confidence; 1,000 by default.
     pub fn together(self, releases: u64) -> Self {
         self.with(|spec| spec.together = Some(releases))
     }
@@ -210,14 +208,12 @@ impl<K: Key> Builder<K> {
         self.with(|spec| spec.key_bytes = bytes)
     }
 
-    /// The most keys that a pane keeps, instead of as many as the memory allows. Panes of no more events are
-    /// exact.
+    /// The most keys that a pane keeps, instead of as many as the memory allows. Panes of no more events are exact.
     pub fn entries(self, entries: u32) -> Self {
         self.with(|spec| spec.entries = Some(entries))
     }
 
-    /// The rows and the width of the sketch that gives the L2 norm where panes are not exact, instead of one
-    /// that fits the memory.
+    /// The rows and the width of the sketch that gives the L2 norm where panes are not exact, instead of one that fits the memory.
     pub fn sketch(self, rows: usize, width: usize) -> Self {
         self.with(|spec| spec.sketch = Some(Dimensions { rows, width }))
     }

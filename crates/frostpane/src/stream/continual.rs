@@ -166,8 +166,7 @@ impl<K: Key> Continual<K> {
         }
     }
 
-    /// Where users are protected, events may be this far ahead of the clock, in microseconds, before they are dropped; not at all by
-    /// default.
+    /// Where users are protected, events may be so many microseconds ahead of the clock before they are dropped; by default none.
     pub fn allow_ahead(&mut self, micros: i64) {
         self.counter.ahead = micros.max(0);
     }

@@ -65,7 +65,7 @@ impl<K: Key> OneShot<K> {
         );
         live.scratch = scratch;
         let Grid { length, lateness, .. } = request.spec.grid();
-        let panes = EpochPanes::new(live, calendar, made_with, (length, lateness), begin);
+        let panes = EpochPanes::new(live, made_with, (length, lateness), begin);
         Ok(Self { counter: Counter::Users(Box::new(panes)), request })
     }
 

@@ -119,9 +119,8 @@ impl Histogram {
         (reach(2) + reach(4)) as f64
     }
 
-    /// The largest norm of a pane that a window of this norm may begin within, as foreseen: `2^-fineness` of
-    /// it, but for the noise and the error of the sketches, or a block of level 0; or, where panes had to make
-    /// room, as many events as two of them have on average.
+    /// The largest norm of a pane that a window of this norm may begin within, as foreseen: `2^-fineness` of it, but for noise and sketches,
+    /// or a block of level 0; or, where panes had to make room, as many events as two of them have on average.
     pub fn slack(&self, norm: f64) -> f64 {
         let block = (1.0 + FORESEEN) * self.first_norm as f64 + self.tick as f64;
         let share = 0.5_f64.powi(self.fineness as i32) * (1.0 + FORESEEN) / (1.0 - FORESEEN);
@@ -130,8 +129,7 @@ impl Histogram {
         (share * norm).max(block).max(crowded)
     }
 
-    /// How many merges a pane within a window of this norm may have seen: as levels end after it, and where
-    /// panes had to make room.
+    /// Number of merges that a pane within a window of this norm may have seen: as levels end after it, and to make room.
     pub fn merges(&self, norm: f64) -> f64 {
         let highest = (norm / ((1.0 - FORESEEN) * self.first_norm as f64)).max(1.0).log2();
         let by_level = (highest + 1.0 - f64::from(self.rise())).max(0.0);
@@ -366,9 +364,8 @@ mod tests {
         enumerate(Some(&answers), run, histogram).iter().sum()
     }
 
-    /// The worst case of the proof: all refused values of a block lie higher in one neighbour and the passing
-    /// one lower, then blocks without the event. The loss comes to the budget of the level and not beyond; with half
-    /// the noise it comes to twice that, and without a fresh threshold after each block to one and a half times.
+    /// The worst case of the proof: all refused values of a block lie higher in one neighbour and the passing one lower, then blocks
+    /// without the event. With half the noise the loss would be twice, and with one threshold for all blocks one and a half times, the budget.
     #[test]
     fn a_level_loses_its_budget_and_no_more() {
         for (level, epsilon, sensitivity) in [(0, 4.0, 1), (1, 16.0, 2), (2, 32.0, 2)] {
@@ -514,9 +511,8 @@ mod tests {
         assert!(runs.iter().all(|(_, thresholds)| *thresholds <= usual), "{usual}: {runs:?}");
     }
 
-    /// Quiet, a little, quiet, a lot: what was merged before the little is within reach still when the lot comes,
-    /// and would be merged again with what lies between. No pane may have more events than the longest window,
-    /// or a plan whose panes keep as many keys as that would not be exact.
+    /// Quiet, a little, quiet, a lot: what was merged before the little would be merged again with what lies between. No pane may
+    /// have more events than the longest window, or a plan whose panes keep as many keys as that would not be exact.
     #[test]
     fn no_pane_grows_longer_than_the_longest_window() {
         let window = 10_000;

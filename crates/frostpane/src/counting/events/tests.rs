@@ -18,10 +18,6 @@ fn charge(timeline: &mut Timeline<u64>, ledger: &mut Ledger, length: i64, most: 
     grant.ok().map(|grant| grant.boundary_paid())
 }
 
-fn no_charges() -> Ledger {
-    Ledger::new(Account::default())
-}
-
 fn releases<P>(ledger: &Ledger, block: &PlacedPane<P>) -> u64 {
     ledger.account(block.start..block.end).amount().epsilon
 }
@@ -97,7 +93,7 @@ fn panes_lie_the_same_whoever_closes_them() {
 fn a_release_charges_each_pane_once_and_the_one_it_begins_within_if_that_can_pay() {
     let mut timeline = timeline(10, 20);
     fill(&mut timeline, 0..65);
-    let mut ledger = no_charges();
+    let mut ledger = Ledger::new(Account::default());
     let charges = |timeline: &Timeline<u64>, ledger: &Ledger| -> Vec<u64> {
         let closed = timeline.state.closed.iter().map(|block| releases(ledger, block));
         let waiting = timeline.state.waiting.iter().map(|block| releases(ledger, block));
@@ -294,10 +290,9 @@ fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
     }
 }
 
-/// Every event has a key of its own and panes are exact, so that what a release reads can be told event by
-/// event: no more often than allowed, each once, all of the window covered, and what is asked for and not
-/// covered in the pane that is measured. Streams with gaps and late events, windows of all lengths; under
-/// `FROSTPANE_LONG`, ten times as many.
+/// Every event has a key of its own and panes are exact, so what a release reads can be told event by event: no more often than allowed,
+/// each once, all of the window covered, and what is asked for and not covered in the pane that is measured. Streams with gaps and late
+/// events, windows of all lengths; under `FROSTPANE_LONG`, ten times as many.
 #[test]
 fn each_event_is_read_in_as_many_releases_as_its_pane_pays_for() {
     let shape = PaneShape::new(100_000, 8, None, 1).unwrap();
@@ -317,7 +312,7 @@ fn each_event_is_read_in_as_many_releases_as_its_pane_pays_for() {
         };
         let mut timeline = Timeline::<u64>::new(grid, shape, schedule, None);
         let most = 1 + below(3) as u32;
-        let mut ledger = no_charges();
+        let mut ledger = Ledger::new(Account::default());
         let mut events: Vec<(i64, u32)> = Vec::new();
         let mut clock = -500;
         for _ in 0..1_500 {

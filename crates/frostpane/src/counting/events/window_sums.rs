@@ -19,9 +19,8 @@ const ROOMS_A_KEY: u64 = 3;
 /// Overhead of an allocation, in bytes.
 const ALLOCATION: u64 = 16;
 
-/// The sums of the counts of all panes of a window. A pane that comes is added and one that leaves is taken away, so that
-/// a window costs what changed since the one before it. Keys are looked up when they come; when they leave, it is known where
-/// they are. How many keys there are decides how long this takes, and nothing else: what does not fit is added up anew.
+/// The sums of the counts of all panes of a window: a pane that comes is added, one that leaves is taken away, and what does not fit is
+/// added up anew. Keys are looked up when they come alone. How many there are decides how long this takes, and nothing else.
 pub(crate) struct WindowSums<K> {
     places: HashTable<SumIndex>,
     /// Those of 0 are free.

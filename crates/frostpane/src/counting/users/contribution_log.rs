@@ -1,12 +1,13 @@
 //! Append-only log of contributions; spills to disk when memory runs out.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use super::contributions::{LOGS, UserPlace, UserTable};
 use super::counts::Counts;
 use super::key_interner::{KeyInterner, Nearby};
 use super::log::{Entry, KeyRef, Logs};
-use super::log_bounder::{LogBounder, StoredLogs, begin};
+use super::log_bounder::{LogBounder, RemainingLogs, begin};
 use super::spill::{SpillFactory, SpillFile, check_room, no_room};
 use crate::error::Result;
 use crate::key::Key;
@@ -20,8 +21,7 @@ const A_FEW: usize = LOGS / 16;
 /// Logs of fewer bytes are not worth a thread: twice the least that all of them take.
 const MUCH: u64 = 1 << 21;
 
-/// Keys with their numbers, and logs of who came to which. What does not fit into the memory goes to disk: where it was in between
-/// shows in nothing but time.
+/// Keys with their numbers, and logs of who came to which. What does not fit into the memory goes to disk, which only time shows.
 pub struct ContributionLog<K: Key> {
     pub bounder: LogBounder,
     logs: Logs<K>,
@@ -154,7 +154,8 @@ impl<K: Key> ContributionLog<K> {
         let is_much = self.logs.bytes() >= MUCH || !self.on_disk.runs.is_empty();
         // Counts of two threads take twice the room.
         let has_room = Counts::bytes(panes, self.names.len()) <= self.most_bytes / 16;
-        let stored = StoredLogs::new(&mut self.logs, &mut self.on_disk);
+        let remaining = RemainingLogs { logs: &mut self.logs, on_disk: &mut self.on_disk, next: 0 };
+        let stored = Mutex::new(remaining);
         match self.names_keys && is_much && has_room {
             true => self.bounder.count_on_two_threads(&stored, &self.names, panes, &pane_of),
             false => self.bounder.count(&stored, &mut self.names, panes, pane_of),

@@ -167,8 +167,7 @@ impl<K: Key> Contributions<K> {
         Self { rule, names: rule.names(), parts: (0..PARTS).map(|_| UserTable::default()).collect() }
     }
 
-    /// A user came to a key in a period of an epoch, so often. Of all keys that come those are kept, in whatever order they come, that
-    /// are first in the user's order of preference.
+    /// A user came to a key in a period of an epoch, so often: [`UserTable::offer`] says which keys are kept.
     #[inline]
     pub fn offer(&mut self, user: &[u8], place: UserPlace, epoch: i64, key: K::Ref<'_>, times: u32) {
         let key = self.names.number(key);
@@ -181,8 +180,7 @@ impl<K: Key> Contributions<K> {
         self.parts[place.part()].offer(self.rule, &self.names, &offer);
     }
 
-    /// Takes a key of a user for good, if they have named fewer than they may, and as often as it may still count. How often that
-    /// is.
+    /// Takes a key of a user for good, if they have named fewer than they may. Returns how often it may still count.
     pub fn admit(&mut self, user: &[u8], place: UserPlace, key: K::Ref<'_>, times: u32) -> u32 {
         let key = self.names.number(key);
         let part = &mut self.parts[place.part()];
@@ -231,8 +229,7 @@ impl<K: Key> Contributions<K> {
         });
     }
 
-    /// Returns true if users or keys came that there is no number for any more: what is kept is then not within the bounds, and must not be
-    /// released.
+    /// Returns true if there was no number for a user or a key: what is kept is then not within the bounds, and must not be released.
     pub fn is_full(&self) -> bool {
         self.names.is_full || self.parts.iter().any(|part| part.is_full)
     }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::contributions::{Contributions, Rule};
 use super::spill::no_room;
-use super::streaming_bounder::StreamingBounder;
-use super::user_set::Users;
+use super::streaming_bounder::{StreamingBounder, Users};
 use crate::codec::{Reader, Writer, check, damaged};
 use crate::counting::Tally;
 use crate::error::Result;

@@ -45,8 +45,7 @@ impl Default for WordTable {
 }
 
 impl WordTable {
-    /// Visits the words of a list that occur more than `times` times. All words share their `known`
-    /// first bits.
+    /// Visits the words of a list that occur more than `times` times. All words share their `known` first bits.
     pub fn count(&mut self, list: &mut [u64], known: u32, times: u64, mut visit: impl FnMut(&[WordCount])) {
         let mut rest = &*list;
         while !rest.is_empty() && self.taken < MOST_TAKEN {

@@ -448,22 +448,19 @@ fn few(keys: Keys<u64>) -> Case {
     }
 }
 
-fn forty() -> Keys<u64> {
-    Keys::range(0..40).unwrap()
-}
-
 /// Every number of a release, by other formulas than the code's and with noise from known seeds: up to and past the horizon.
 #[test]
 fn every_number_of_a_release_is_where_it_should_come_from() {
     few(Keys::open()).check(80);
-    few(forty()).check(80);
+    few(Keys::range(0..40).unwrap()).check(80);
 }
 
 /// Where the floor of open keys is the threshold, and noise of declared keys alone passes; where panes of 60 events that keep two
 /// keys are cut by 60/3; for L2; and where 64 panes are grouped by eight.
 #[test]
 fn every_number_is_right_where_something_else_decides() {
-    for (keys, cut_panes, shared_releases) in [(Keys::open(), 16, 150), (forty(), 4, 80)] {
+    for (keys, cut_panes, shared_releases) in [(Keys::open(), 16, 150), (Keys::range(0..40).unwrap(), 4, 80)]
+    {
         let few = || few(keys.clone());
         let (counts, panes) = ([33, 25, 2], cut_panes);
         Case { alpha: 0.001, ..few() }.check(12);
