@@ -75,10 +75,6 @@ impl<K: Key> ContinualCounter<K> {
         }
     }
 
-    pub fn timeline(&self) -> &Timeline<K> {
-        &self.intake.timeline
-    }
-
     pub fn bytes(&self) -> u64 {
         self.intake.timeline.bytes() + self.users.as_ref().map_or(0, StreamingBounder::bytes)
     }
@@ -335,10 +331,6 @@ impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
     fn ends_by(&self, now: i64) -> bool {
         let waiting = self.number_at(now.saturating_sub(self.grid.lateness));
         !self.intake.by_count && self.open.map_or(self.users.is_some(), |open| open < waiting)
-    }
-
-    fn oldest_number(&self) -> Option<i64> {
-        None
     }
 
     fn closed(&self) -> Vec<Range<i64>> {

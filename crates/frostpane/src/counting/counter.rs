@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use super::Event;
 use super::events::intake::{Intake, ReadPane, has_no_time, needs_time};
 use super::users::{EpochPanes, FixedWindow, StreamingBounder};
 use super::window::WindowView;
-use super::{Batch, Tally};
+use super::{Batch, Event, Tally};
 use crate::codec::{Reader, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -36,7 +35,9 @@ pub(crate) trait PaneCounter<K: Key> {
     /// Returns true if a tick at this moment would end a pane, or begin the first.
     fn ends_by(&self, now: i64) -> bool;
     /// The oldest number that a pane has, where panes are merged as they age.
-    fn oldest_number(&self) -> Option<i64>;
+    fn oldest_number(&self) -> Option<i64> {
+        None
+    }
     /// Where closed panes lie: positions, or of single releases of users the numbers of epochs.
     fn closed(&self) -> Vec<Range<i64>>;
     fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>>;

@@ -2,8 +2,7 @@ use std::collections::BTreeMap;
 
 use super::list_count::ListCounter;
 use super::*;
-use crate::key::Bytes;
-use crate::key::Key;
+use crate::key::{Bytes, Key};
 use crate::mechanism::{AboveThreshold, Answer, Bounded};
 use crate::noise::InsecureSeededEntropy;
 use crate::privacy::Epsilon;

@@ -8,8 +8,7 @@ use crate::counting::events::schedule::Schedule;
 use crate::counting::events::smooth::{Histogram, MOST_LEVELS, Smooth};
 use crate::privacy::Epsilon;
 use crate::sketch::count_sketch::Dimensions;
-use crate::spec::Unit;
-use crate::spec::{Policy, ValidSpec};
+use crate::spec::{Policy, Unit, ValidSpec};
 
 /// A merged pane is at most this part of its age.
 const FINENESS: u64 = 64;

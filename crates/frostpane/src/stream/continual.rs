@@ -184,7 +184,8 @@ impl<K: Key> Continual<K> {
             return Err(Error::window("no pane has ended so far: wait for the first"));
         };
         let (counter, Range { start, end }) = (&self.counter, nodes.panes.clone());
-        let (panes, running) = (nodes.panes_in(counter.timeline()), nodes.sums_in(counter.timeline()));
+        let timeline = &counter.intake.timeline;
+        let (panes, running) = (nodes.panes_in(timeline), nodes.sums_in(timeline));
         let redrawn = self.redrawn_keys(&nodes);
         let nodes = WindowNodes {
             cover: redrawn.as_ref().map_or(nodes.cover, |keys| keys.iter().collect()),
@@ -300,10 +301,10 @@ impl<K: Key> Continual<K> {
         let window = self.nodes.window_with(ending.pane());
         self.counter.end(&window, self.made_with())?;
         self.nodes.complete(ending);
-        let nodes = self.nodes.window();
-        self.events.extend(
-            nodes.map(|nodes| self.releaser.public_events(self.counter.timeline(), &nodes)).transpose()?,
-        );
+        if let Some(nodes) = self.nodes.window() {
+            let events = self.releaser.public_events(&self.counter.intake.timeline, &nodes)?;
+            self.events.push_back(events);
+        }
         if self.events.len() as i64 > 4 * self.counter.panes_of_window() {
             self.events.pop_front();
         }

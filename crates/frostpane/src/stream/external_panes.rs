@@ -18,7 +18,7 @@ use crate::key::{Key, Keys};
 use crate::pane::{Pane, PaneShape, Parameters, PartialPane};
 use crate::privacy::ledger::Account;
 use crate::sketch::count_sketch::Dimensions;
-use crate::spec::{Bounds, Policy, Ratio, Span};
+use crate::spec::{Bounds, Policy, Span};
 
 const VERSION: u64 = 1;
 const SEAL: &str = "frostpane 2026-11-17 a pane that was built elsewhere";
@@ -153,7 +153,10 @@ impl<K: Key> PaneRecipe<K> {
                 per_key: from.at_most(u32::MAX.into())? as u32,
                 epoch: Duration::from_micros(length.unsigned_abs()),
                 offset: Duration::from_micros(offset.unsigned_abs()),
-                sample_users: from.maybe(read_share)?,
+                sample_users: from.maybe(|from| {
+                    let text = std::str::from_utf8(from.bytes()?).ok();
+                    text.and_then(|text| text.parse().ok()).ok_or_else(|| damaged("a share of users is none"))
+                })?,
             })
         })?;
         let keys = Keys::from_bytes(from.bytes()?)?;
@@ -172,11 +175,6 @@ impl<K: Key> PaneRecipe<K> {
     pub fn seal(&self, number: i64, pane: &[u8]) -> [u8; 32] {
         seal(&self.fingerprint, number, pane)
     }
-}
-
-fn read_share(from: &mut Reader<'_>) -> Result<Ratio> {
-    let text = std::str::from_utf8(from.bytes()?).ok();
-    text.and_then(|text| text.parse().ok()).ok_or_else(|| damaged("a share of users is none"))
 }
 
 fn seal(fingerprint: &[u8; 32], number: i64, pane: &[u8]) -> [u8; 32] {

@@ -7,8 +7,7 @@ use crate::counting::events::intake::needs_time;
 use crate::counting::{Counter, Event, PaneCounter, Tally};
 use crate::error::Result;
 use crate::key::{Key, Keys};
-use crate::privacy::ledger::{Account, Cap, Charge, Ledger};
-use crate::privacy::ledger::{Price, Quote};
+use crate::privacy::ledger::{Account, Cap, Charge, Ledger, Price, Quote};
 use crate::release::Release;
 use crate::spec::Span;
 

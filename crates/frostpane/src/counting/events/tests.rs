@@ -3,8 +3,7 @@ use crate::counting::events::smooth::{Histogram, Smooth};
 use crate::counting::window::{BoundaryPane, WindowView};
 use crate::mechanism::Secret;
 use crate::privacy::Epsilon;
-use crate::privacy::ledger::{Account, Amount, Cap, Charge, Ledger};
-use crate::privacy::ledger::{Price, Quote};
+use crate::privacy::ledger::{Account, Amount, Cap, Charge, Ledger, Price, Quote};
 use crate::spec::Unit;
 
 const CHARGE: Amount = Amount { epsilon: 1, delta: 0, rho: 0 };

@@ -149,7 +149,7 @@ impl Rule {
 
     #[inline]
     pub fn nearby<K: Key>(self, key: K::Ref<'_>) -> Nearby {
-        Nearby::hashed(K::hash(key, self.seed_of_keys()))
+        Nearby { hash: K::hash(key, self.seed_of_keys()), held: None }
     }
 
     #[inline]

@@ -14,9 +14,8 @@ use crate::release::Request;
 use crate::release::continual::{ContinualReleaser, ContinualSetup, threshold_of_users};
 use crate::release::noise_tree::WindowNoise;
 use crate::release::request::{drawn, noise_unit};
-use crate::spec::check_windows;
 use crate::spec::window::LONGEST;
-use crate::spec::{Choice, Norm, Policy, Reason, Span, Unit, ValidSpec};
+use crate::spec::{Choice, Norm, Policy, Reason, Span, Unit, ValidSpec, check_windows};
 
 impl<K: Key> Builder<K> {
     /// The layout of panes, and the memory that it takes.

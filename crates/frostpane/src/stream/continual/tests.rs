@@ -36,7 +36,7 @@ fn vector(entries: u32, tree: Tree, stream: &[Option<u64>]) -> Vector {
         let add_nodes = |continual: &Continual<u64>| {
             for span in tree.ending_with(continual.counter.open() - 1) {
                 let nodes = WindowNodes { panes: span.start..span.end, ..continual.nodes.window().unwrap() };
-                for pane in nodes.panes_in(continual.counter.timeline()) {
+                for pane in nodes.panes_in(&continual.counter.intake.timeline) {
                     for (key, count) in pane.counts().iter() {
                         *vector.entry((span.level, span.start, key)).or_default() += count as i64;
                     }
@@ -485,7 +485,7 @@ fn a_window_by_count_has_no_clock() {
 fn memory_is_that_of_the_panes_and_of_the_secrets() {
     let mut continual = continual(2);
     (0..300).for_each(|_| drop(continual.update(1).unwrap()));
-    let (panes, secrets) = (continual.counter.timeline().bytes(), continual.nodes.bytes());
+    let (panes, secrets) = (continual.counter.intake.timeline.bytes(), continual.nodes.bytes());
     assert!(panes >= 150 * 16 && secrets >= 150 * 32, "{panes} {secrets}");
     assert_eq!(continual.bytes(), panes + secrets);
 }
