@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 
 use super::event::{Event, check_time};
-use crate::codec::{Reader, damaged, pack_number, unpack_number};
+use crate::codec::{Reader, damaged};
 use crate::error::Result;
-use crate::key::Key;
+use crate::key::{Bytes, Key};
 
 /// Flags of what an event has.
 const TIME: u8 = 1;
@@ -49,8 +49,7 @@ impl<K: Key> Batch<K> {
             self.bytes.extend_from_slice(&time.to_le_bytes());
         }
         if let Some(user) = event.user {
-            pack_number(user.len() as u64, &mut self.bytes);
-            self.bytes.extend_from_slice(user);
+            Bytes::pack(user, &mut self.bytes);
         }
         if let Some(key) = key {
             K::pack(key, &mut self.bytes);
@@ -119,7 +118,7 @@ fn next<'a, K: Key>(rest: &mut &'a [u8]) -> Option<Event<'a, K>> {
     let mut from = Reader::new(after);
     let time = (what & TIME != 0).then(|| from.array().map(i64::from_le_bytes));
     let time = time.transpose().ok()?;
-    let user = (what & USER != 0).then(|| user(from.rest()));
+    let user = (what & USER != 0).then(|| Bytes::unpack(from.rest()));
     let key = (what & KEY != 0).then(|| K::unpack(from.rest()).filter(|key| K::fits(*key)));
     if *what > TIME | USER | KEY || user == Some(None) || key.is_some_and(|key| key.is_none()) {
         return None;
@@ -128,18 +127,10 @@ fn next<'a, K: Key>(rest: &mut &'a [u8]) -> Option<Event<'a, K>> {
     Some(Event { time, key: key.flatten(), user: user.flatten() })
 }
 
-#[inline]
-fn user<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let length = usize::try_from(unpack_number(rest)?).ok()?;
-    let (user, after) = rest.split_at_checked(length)?;
-    *rest = after;
-    Some(user)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::{Bytes, LONGEST_KEY};
+    use crate::key::LONGEST_KEY;
 
     #[test]
     fn events_are_read_as_they_were_written() {

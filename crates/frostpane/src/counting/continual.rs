@@ -12,7 +12,7 @@ use super::{Event, Tally};
 use crate::codec::{MOST, Reader, Writer, check, damaged};
 use crate::error::{Error, Result};
 use crate::fault::{Fault, Mutant};
-use crate::key::{Footprint, Key, Keys};
+use crate::key::{Key, Keys};
 use crate::pane::{Pane, PaneShape, Parameters};
 use crate::spec::ValidSpec;
 use crate::spec::window::Grid;
@@ -23,10 +23,9 @@ const QUIET_WINDOWS: i64 = 2;
 /// Counts events, or users within their bounds, into panes that end one after the other. By count the events end them, by the clock
 /// the latest time of an event, and of users the clock alone.
 pub(crate) struct ContinualCounter<K: Key> {
-    intake: Intake<K>,
+    pub intake: Intake<K>,
     users: Option<StreamingBounder<K>>,
     grid: Grid,
-    by_count: bool,
     /// The oldest pane that has not ended: panes are numbered by where they lie.
     open: Option<i64>,
     /// By the clock, those of them that have events.
@@ -37,41 +36,33 @@ pub(crate) struct ContinualCounter<K: Key> {
     now: i64,
     /// Number of events of the latest window that came too late, when it ended.
     pub missed: u64,
-    /// Time that an event of a user may be ahead of the clock.
-    ahead: i64,
+    /// Time that an event of a user may be ahead of the clock, in microseconds; not negative.
+    pub ahead: i64,
     /// True if users were bounded elsewhere: who was counted in the last epoch is not known here, so nothing may follow.
     is_over: bool,
     clock_from_data: bool,
-}
-
-/// Memory for parts of a counter, in bytes.
-pub(crate) struct CounterMemory {
-    pub running: u64,
-    pub users: u64,
 }
 
 impl<K: Key> ContinualCounter<K> {
     pub fn new(
         (spec, keys): (&ValidSpec, &Keys<K>),
         shape: PaneShape,
-        memory: &CounterMemory,
-        key: &Footprint,
+        sums: WindowSums<K>,
+        memory_for_users: u64,
         fault: Fault,
     ) -> Self {
         let (grid, by_count, seed) = (spec.grid(), spec.window().is_by_count(), shape.seed());
         // Panes wait for late events and must outlive them: until the next pane ends, a release can be read again.
         let kept = Grid { length: grid.length + grid.lateness + 1, ..grid };
-        let sums = WindowSums::new(memory.running, key, seed);
         let timeline = Timeline::new(kept, shape, Schedule::Uniform, None).with_running(sums);
         let users = spec.unit.bounds().map(|bounds| {
             let calendar = Calendar::new(&bounds, grid.slide);
-            StreamingBounder::new(keys.clone(), bounds, calendar, seed, memory.users, fault)
+            StreamingBounder::new(keys.clone(), bounds, calendar, seed, memory_for_users, fault)
         });
         Self {
             intake: Intake::new(timeline, keys.clone(), by_count),
             users,
             grid,
-            by_count,
             open: by_count.then_some(0),
             busy: BTreeSet::new(),
             quiet: 0,
@@ -84,14 +75,6 @@ impl<K: Key> ContinualCounter<K> {
         }
     }
 
-    pub fn timeline(&self) -> &Timeline<K> {
-        &self.intake.timeline
-    }
-
-    pub fn late_in_a_row(&self) -> u64 {
-        self.intake.late_in_a_row
-    }
-
     pub fn bytes(&self) -> u64 {
         self.intake.timeline.bytes() + self.users.as_ref().map_or(0, StreamingBounder::bytes)
     }
@@ -100,23 +83,17 @@ impl<K: Key> ContinualCounter<K> {
         self.grid.length / self.grid.slide
     }
 
-    /// Of users: events may come this far ahead of the clock, in microseconds.
-    pub fn allow_ahead(&mut self, micros: i64) {
-        self.ahead = micros.max(0);
-    }
-
     /// By count: the pane that ends with the next event.
     #[inline]
     pub fn ends_with_next(&self) -> Option<i64> {
         let next = self.intake.arrived + 1;
-        self.open.filter(|open| self.by_count && (open + 1) * self.grid.slide == next)
+        self.open.filter(|open| self.intake.by_count && (open + 1) * self.grid.slide == next)
     }
 
-    /// An event is about to be counted. Returns true if its time moved the clock. Those of users never do, and no time of theirs stops
-    /// those of others.
+    /// An event is about to be counted. Returns true if its time moved the clock, which no event of users does.
     #[inline]
     pub fn arrive(&mut self, event: &Event<'_, K>) -> Result<bool> {
-        let Some(time) = event.time.filter(|_| !self.by_count) else {
+        let Some(time) = event.time.filter(|_| !self.intake.by_count) else {
             return Ok(false);
         };
         if self.users.is_some() {
@@ -142,7 +119,7 @@ impl<K: Key> ContinualCounter<K> {
 
     #[inline]
     pub fn push(&mut self, event: Event<'_, K>) -> Result<()> {
-        let Some(time) = event.time.filter(|_| !self.by_count) else {
+        let Some(time) = event.time.filter(|_| !self.intake.by_count) else {
             return self.intake.push(event);
         };
         let open = self.open.unwrap_or(i64::MIN);
@@ -164,7 +141,7 @@ impl<K: Key> ContinualCounter<K> {
 
     /// By count: takes events up to the last of the open pane, which waits until what it needs has been drawn.
     pub fn fill<'a>(&mut self, events: &mut impl Iterator<Item = Event<'a, K>>) -> Result<()> {
-        if !self.by_count {
+        if !self.intake.by_count {
             return Ok(());
         }
         let slide = self.grid.slide;
@@ -213,7 +190,7 @@ impl<K: Key> ContinualCounter<K> {
         timeline.settle(window.end * slide + self.grid.lateness)?;
         timeline.join(window.start * slide..window.end * slide);
         self.missed = timeline.missed(window.end * slide - self.grid.length..window.end * slide);
-        let had_events = self.busy.remove(&pane) || self.by_count;
+        let had_events = self.busy.remove(&pane) || self.intake.by_count;
         self.quiet = if had_events { 0 } else { self.quiet + 1 };
         self.ended += 1;
         self.open = Some(window.end);
@@ -236,7 +213,8 @@ impl<K: Key> ContinualCounter<K> {
         }
         let pane = now.div_euclid(self.grid.slide) + 1;
         self.open = Some(pane);
-        *(if self.by_count { &mut self.intake.arrived } else { &mut self.now }) = pane * self.grid.slide;
+        *(if self.intake.by_count { &mut self.intake.arrived } else { &mut self.now }) =
+            pane * self.grid.slide;
         Ok(())
     }
 
@@ -295,12 +273,12 @@ impl<K: Key> ContinualCounter<K> {
     fn check_panes(&self, ended: Option<Range<i64>>) -> Result<()> {
         let Grid { slide, lateness, .. } = self.grid;
         let latest = self.number_at(self.now());
-        let possible: RangeInclusive<i64> = match self.by_count {
+        let possible: RangeInclusive<i64> = match self.intake.by_count {
             true => latest..=latest,
             // The first of users begins with an epoch, of which a window has one at the least.
             false => self.number_at(self.now - lateness)..=latest + self.panes_of_window() + 1,
         };
-        let open = self.open.map_or(!self.by_count, |open| possible.contains(&open));
+        let open = self.open.map_or(!self.intake.by_count, |open| possible.contains(&open));
         let waits = |pane: &i64| self.open.is_some_and(|open| (open..=latest).contains(pane));
         let reaches = -(MOST as i64) / slide..=self.open.unwrap_or(i64::MIN);
         let ended = ended.is_none_or(|ended| !ended.is_empty() && reaches.contains(&ended.end));
@@ -311,11 +289,11 @@ impl<K: Key> ContinualCounter<K> {
 
 impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
     fn is_by_count(&self) -> bool {
-        self.by_count
+        self.intake.by_count
     }
 
     fn has_clock(&self) -> bool {
-        !self.by_count
+        !self.intake.by_count
     }
 
     fn panes_not_covered(&self) -> i64 {
@@ -327,7 +305,7 @@ impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
     }
 
     fn now(&self) -> i64 {
-        if self.by_count { self.intake.arrived } else { self.now }
+        if self.intake.by_count { self.intake.arrived } else { self.now }
     }
 
     fn is_empty(&self) -> bool {
@@ -352,11 +330,7 @@ impl<K: Key> PaneCounter<K> for ContinualCounter<K> {
 
     fn ends_by(&self, now: i64) -> bool {
         let waiting = self.number_at(now.saturating_sub(self.grid.lateness));
-        !self.by_count && self.open.map_or(self.users.is_some(), |open| open < waiting)
-    }
-
-    fn oldest_number(&self) -> Option<i64> {
-        None
+        !self.intake.by_count && self.open.map_or(self.users.is_some(), |open| open < waiting)
     }
 
     fn closed(&self) -> Vec<Range<i64>> {

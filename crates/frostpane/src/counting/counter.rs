@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use super::Event;
 use super::events::intake::{Intake, ReadPane, has_no_time, needs_time};
 use super::users::{EpochPanes, FixedWindow, StreamingBounder};
 use super::window::WindowView;
-use super::{Batch, Tally};
+use super::{Batch, Event, Tally};
 use crate::codec::{Reader, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
@@ -36,7 +35,9 @@ pub(crate) trait PaneCounter<K: Key> {
     /// Returns true if a tick at this moment would end a pane, or begin the first.
     fn ends_by(&self, now: i64) -> bool;
     /// The oldest number that a pane has, where panes are merged as they age.
-    fn oldest_number(&self) -> Option<i64>;
+    fn oldest_number(&self) -> Option<i64> {
+        None
+    }
     /// Where closed panes lie: positions, or of single releases of users the numbers of epochs.
     fn closed(&self) -> Vec<Range<i64>>;
     fn closed_pane(&self, bounds: &Range<i64>) -> Option<Vec<u8>>;
@@ -55,10 +56,6 @@ pub(crate) trait PaneCounter<K: Key> {
         moment.saturating_sub(self.offset()).div_euclid(self.slide())
     }
 
-    fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
-        pane.clone()
-    }
-
     /// Returns an error unless a batch can be counted as a whole: what a key or a user is never decides it.
     fn check(&self, batch: &Batch<K>) -> Result<()> {
         match self.is_by_count() {
@@ -69,11 +66,6 @@ pub(crate) trait PaneCounter<K: Key> {
             false if batch.in_calendar || self.live().is_some() => Ok(()),
             false => Err(Error::window("a time lies outside the calendar: give microseconds since 1970")),
         }
-    }
-
-    /// The latest time of an event that comes by this moment. Of users the clock may have come further: it is never told again.
-    fn latest(&self, present: i64) -> i64 {
-        if self.live().is_some() { present.max(self.now()) } else { present }
     }
 }
 
@@ -132,7 +124,9 @@ impl<K: Key> Counter<K> {
     /// Whom a release of a window charges where accounts are kept on disk: by the numbers of panes, with events or without.
     pub fn numbers_of_window(&self, length: i64) -> Result<WindowNumbers> {
         match self {
-            Self::Events(intake) => intake.timeline.numbers_of_window(length).ok_or_else(no_events),
+            Self::Events(intake) => intake.timeline.numbers_of_window(length).ok_or_else(|| {
+                Error::window("there was no event so far: nothing can be released, and nothing was charged")
+            }),
             Self::FixedUsers(window) => window.numbers_of_window(length),
             Self::Users(panes) => Ok(WindowNumbers { covered: panes.epochs(length), boundary: None }),
         }
@@ -145,10 +139,6 @@ impl<K: Key> Counter<K> {
             Self::FixedUsers(window) => window.window(length).map(Some),
             Self::Users(panes) => Ok(Some(panes.window(length))),
         }
-    }
-
-    pub fn oldest_account(&self) -> i64 {
-        self.intake().map_or(i64::MIN, |intake| intake.timeline.oldest_position())
     }
 
     /// The refusal of a release that some would be in beyond `most`.
@@ -313,21 +303,14 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
         match self {
             Self::Events(intake) => intake.timeline.slide(),
             Self::FixedUsers(window) => window.calendar.length_of_epoch(),
-            Self::Users(panes) => panes.calendar.length_of_epoch(),
+            Self::Users(panes) => panes.live.calendar.length_of_epoch(),
         }
     }
 
     fn offset(&self) -> i64 {
         match self {
-            Self::Users(panes) => panes.calendar.offset(),
+            Self::Users(panes) => panes.live.calendar.offset(),
             _ => 0,
-        }
-    }
-
-    fn positions_of(&self, pane: &Range<i64>) -> Range<i64> {
-        match self {
-            Self::Users(_) => self.begins(pane.start)..self.begins(pane.end),
-            _ => pane.clone(),
         }
     }
 
@@ -360,8 +343,4 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
             _ => None,
         }
     }
-}
-
-fn no_events() -> Error {
-    Error::window("there was no event so far: nothing can be released, and nothing was charged")
 }

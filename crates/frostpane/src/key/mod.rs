@@ -94,8 +94,7 @@ pub trait Key: Sealed + Clone + Ord + Debug + Send + Sync + 'static {
         Self::unpack(&mut store.get((held & START) as usize..)?)
     }
 
-    /// The first byte that the store has for an entry (0 for an empty slot); 0 if it has none. A read
-    /// that prefetches.
+    /// The first byte that the store has for an entry, or 0 if it has none: a read that prefetches.
     #[inline]
     fn first_byte(held: u64, store: &[u8]) -> u8 {
         store.get((held & START) as usize).copied().unwrap_or(0)
@@ -173,8 +172,7 @@ mod tests {
         }
     }
 
-    /// For keys that share the first bits of their hash, at any place in the store. 0 is no entry, even
-    /// where the hash is 0 and the key is empty.
+    /// Also for keys that share the first bits of their hash. 0 is no entry, even where the hash is 0 and the key empty.
     #[test]
     fn what_is_held_stands_for_its_key_alone() {
         let keys: [(&[u8], u64); 6] =

@@ -114,8 +114,7 @@ impl Keys<u64> {
     }
 }
 
-/// A fixed set of keys, numbered from 0. Implemented in this crate only: a set that changes over time
-/// would break privacy.
+/// A fixed set of keys, numbered from 0. Implemented in this crate only: a set that changes over time would break privacy.
 pub trait Universe<K: Key>: Send + Sync {
     fn size(&self) -> u64;
     /// The number of a key, if it is in the universe.
@@ -131,8 +130,7 @@ pub trait Universe<K: Key>: Send + Sync {
     fn bytes(&self) -> u64 {
         0
     }
-    /// A bound on the mean length of the keys of a pane, whichever they are; `None` if all keys have
-    /// the same length.
+    /// A bound on the mean length of the keys of any pane; `None` if all keys have the same length.
     fn key_bytes(&self) -> Option<u64> {
         None
     }

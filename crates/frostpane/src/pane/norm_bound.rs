@@ -23,8 +23,7 @@ impl Default for NormBound {
 impl NormBound {
     pub const BYTES: u64 = (SUMS * size_of::<u32>()) as u64;
 
-    /// An upper bound on the norm of a list, rounded down. The list has fewer than `2^32` words and has
-    /// only grown since the last call.
+    /// An upper bound on the norm of a list of fewer than `2^32` words, rounded down, that has only grown since the last call.
     pub fn of(&mut self, list: &[u64]) -> u64 {
         for word in &list[self.words..] {
             let sum = &mut self.sums[*word as usize % SUMS];
@@ -49,8 +48,7 @@ mod tests {
     use super::*;
     use crate::key::mix::mix;
 
-    /// For flat lists, skewed ones and words that share their last bits, however the list has grown;
-    /// exact where no two words share them.
+    /// For flat lists, skewed ones and words that share their last bits, however it has grown; exact where none do.
     #[test]
     fn the_norm_of_a_list_is_at_most_its_bound() {
         let skewed = |i: u64| mix(1e4_f64.powf(mix(i) as f64 / 2_f64.powi(64)) as u64);

@@ -44,8 +44,7 @@ pub struct OpenPane<K> {
     pub(super) counts: MisraGries<K>,
     /// A bound on the norm of the list, once it was asked for.
     pub(super) bound: Option<NormBound>,
-    /// The pane at the time when the norm of the list was last counted: if no event follows, it is the
-    /// closed pane.
+    /// The pane when the norm of the list was last counted: if no event follows, it is the closed one.
     pub(super) counted: Option<Pane<K>>,
     /// A sketch of all events, from when the table ceases to be exact.
     pub(super) sketch: Option<CountSketch>,
@@ -115,8 +114,7 @@ impl<K: Key> OpenPane<K> {
         without_key
     }
 
-    /// The same for a few events that are counted one by one. All their slots are prefetched first, so
-    /// that memory latencies overlap.
+    /// The same for a few events that are counted one by one, after all their slots were prefetched.
     fn extend_some<'a>(&mut self, keys: impl Iterator<Item = Option<K::Ref<'a>>>) -> u64 {
         let mut hashed = [None; AHEAD];
         let mut events = 0;
@@ -189,7 +187,7 @@ impl<K: Key> OpenPane<K> {
 
     /// The same, with reused memory.
     pub fn close_with(&self, closer: &mut Closer<K>) -> Pane<K> {
-        let cut = self.shape.cut(self.events);
+        let cut = self.shape.parameters().cut(self.events);
         match &self.list {
             Some(list) => self.close_list(list, closer, cut, |_| ()),
             None => self.close_counters(cut, closer),
@@ -230,8 +228,9 @@ impl<K: Key> OpenPane<K> {
         mut show: impl FnMut(&[WordCount]),
     ) -> Pane<K> {
         let Closer { counter, packer } = closer;
-        let (cut, seed) = (self.shape.cut(self.events), self.shape.seed());
-        let mut sketch = (cut > 0).then(|| self.shape.parameters().empty_sketch()).flatten();
+        let made_with = self.shape.parameters();
+        let (cut, seed) = (made_with.cut(self.events), made_with.seed());
+        let mut sketch = (cut > 0).then(|| made_with.empty_sketch()).flatten();
         let add_up = |often: &[WordCount], rest: &[u64]| {
             if let Some(sketch) = &mut sketch {
                 sketch.add_all(often);

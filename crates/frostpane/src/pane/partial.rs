@@ -138,8 +138,7 @@ mod tests {
     use crate::pane::{OpenPane, PaneShape};
     use crate::sketch::count_sketch::Dimensions;
 
-    /// Without a cut and with a deep one, however keys are distributed: the pane of a block counted in
-    /// one place.
+    /// Without a cut and with a deep one, however keys are distributed: the pane of a block counted in one place.
     #[test]
     fn a_pane_of_shares_is_the_pane_of_the_block() {
         let sketch = Some(Dimensions { rows: 3, width: 64 });

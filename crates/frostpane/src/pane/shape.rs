@@ -9,16 +9,14 @@ use crate::sketch::count_sketch::Dimensions;
 /// Longer blocks are not listed: their lists would take more memory than counters.
 pub(crate) const LONGEST_LIST: usize = 1 << 19;
 
-/// The parameters of a pane. Panes can be added only if theirs are equal. Compact, because every pane
-/// has a copy.
+/// The parameters of a pane, of which every pane has a copy. Panes can be added only if theirs are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// Seed of all hashes.
     seed: u64,
     /// The most keys that a closed pane keeps: `k`.
     entries: u32,
-    /// The sketch of panes that are not exact, if the norm is measured: its rows (0 without a sketch)
-    /// and the logarithm of its width.
+    /// Rows of the sketch of panes that are not exact, 0 without one, and the logarithm of its width.
     rows: u8,
     width_bits: u8,
 }
@@ -104,8 +102,7 @@ impl PaneShape {
         Self { expected: usize::try_from(events).unwrap_or(usize::MAX), ..self }
     }
 
-    /// For blocks of about this many events: a short list of keys can be counted, exactly, when the
-    /// block ends.
+    /// For blocks of about this many events: a short list of keys can be counted, exactly, when the block ends.
     pub fn listing(self, events: u64) -> Self {
         Self { listed: events <= LONGEST_LIST as u64, ..self.for_blocks_of(events) }
     }
@@ -113,11 +110,6 @@ impl PaneShape {
     /// The parameters of the panes.
     pub fn parameters(&self) -> Parameters {
         self.parameters
-    }
-
-    /// The amount subtracted from the counts of a block of `events` events.
-    pub fn cut(&self, events: u64) -> u64 {
-        self.parameters.cut(events)
     }
 
     /// The most keys that a pane of `events` events keeps.

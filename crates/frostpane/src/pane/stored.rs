@@ -119,8 +119,7 @@ mod tests {
         Reader::read_all(&bytes, |from| OpenPane::load(from, shape)).unwrap()
     }
 
-    /// Tables that hold all keys, full ones and lists: the block that is read closes to the same pane,
-    /// up to the order of its keys.
+    /// Tables that hold all keys, full ones and lists: the same pane, up to the order of its keys.
     #[test]
     fn an_open_pane_goes_on_as_if_it_had_stayed_open() {
         for shape in shapes() {

@@ -7,8 +7,7 @@ use super::shape::PaneShape;
 use crate::key::Key;
 use crate::sketch::CountSketch;
 
-/// The full state of an open block, in the memory of a closed one. Resumed, it continues as if it had
-/// stayed open.
+/// The full state of an open block, in the memory of a closed one: resumed, it continues as if it had stayed open.
 #[derive(Clone, Debug)]
 pub struct SuspendedPane<K> {
     events: u64,

@@ -40,8 +40,7 @@ pub struct Forecast {
     pub floor: u64,
     /// Every key with this count is certainly listed, if alpha asks for no more than that.
     pub least_listed_at_floor: u64,
-    /// The norm that the next two numbers assume: the number of events for L1; for L2 the given norm,
-    /// or the least one.
+    /// The norm that the next two numbers assume: the number of events for L1; for L2 the given norm, or the least one.
     pub norm: Option<u64>,
     /// The threshold at that norm.
     pub threshold: u64,
@@ -192,7 +191,7 @@ impl<'a, K: Key> FutureWindow<'a, K> {
     fn most_cut(&self, norm: NormEstimate) -> u64 {
         let layout = &self.plan.layout;
         let most = match layout.most_events(layout.slide) {
-            None if layout.is_even() => self.request.shape.cut(self.events),
+            None if layout.is_even() => self.request.shape.parameters().cut(self.events),
             _ => self.cut(norm.value),
         };
         self.guarantee_of_cut(most, norm).cut
@@ -201,7 +200,8 @@ impl<'a, K: Key> FutureWindow<'a, K> {
     fn cut(&self, norm: i64) -> u64 {
         let layout = &self.plan.layout;
         if layout.is_even() {
-            let cut = |(panes, events): (u64, u64)| panes.saturating_mul(self.request.shape.cut(events));
+            let made_with = self.request.shape.parameters();
+            let cut = |(panes, events): (u64, u64)| panes.saturating_mul(made_with.cut(events));
             return layout.loads(self.events).into_iter().map(cut).fold(0, u64::saturating_add);
         }
         if self.plan.always_exact {
@@ -227,9 +227,8 @@ impl<'a, K: Key> FutureWindow<'a, K> {
         }
     }
 
-    /// The least true L2 norm from which on a release makes the promises, wherever the estimate falls
-    /// within its bounds. All obstacles grow at most in proportion to the norm, below the kink and
-    /// above it, so it is enough to check the ends.
+    /// The least true L2 norm from which on a release makes the promises, wherever the estimate falls within its bounds. Obstacles grow
+    /// at most in proportion to the norm, below the kink and above it, so it is enough to check the ends.
     fn least_norm(&self, guarantee: impl Fn(&Self, u64) -> Guarantee) -> Option<u64> {
         if self.request.spec.norm == Norm::L1 {
             return None;
@@ -326,8 +325,7 @@ mod tests {
         assert_eq!(sketched, exact);
     }
 
-    /// Above the forecast norm no estimate fails, up to twice the events, both where the floor is the
-    /// threshold and above.
+    /// Above the forecast norm no estimate fails, up to twice the events, where the floor is the threshold and above.
     #[test]
     fn the_least_norm_is_one_above_which_none_fails() {
         let mut foreseen = 0;

@@ -8,8 +8,7 @@ use crate::counting::events::schedule::Schedule;
 use crate::counting::events::smooth::{Histogram, MOST_LEVELS, Smooth};
 use crate::privacy::Epsilon;
 use crate::sketch::count_sketch::Dimensions;
-use crate::spec::Unit;
-use crate::spec::{Policy, ValidSpec};
+use crate::spec::{Policy, Unit, ValidSpec};
 
 /// A merged pane is at most this part of its age.
 const FINENESS: u64 = 64;
@@ -76,8 +75,7 @@ impl Layout {
         Self { panes, ..shorter }
     }
 
-    /// The number of panes of one length at a time, where panes are merged with age: those too old to
-    /// be shorter and too young to be longer.
+    /// The number of panes of one length, where they are merged with age: too old to be shorter and too young to be longer.
     fn panes_of(&self, length: u64) -> u64 {
         let oldest = self.window.min(length.saturating_mul((FINENESS + 1) * GROWTH as u64));
         let youngest = if length > self.slide { length.saturating_mul(FINENESS) } else { 0 };
@@ -169,8 +167,7 @@ impl Layout {
         }
     }
 
-    /// The largest expected norm of the pane in which a window with this many events and this norm
-    /// begins. By the clock the events are those of the whole window.
+    /// The largest expected norm of the pane that a window begins within, if the whole window has so many events and this norm.
     pub(crate) fn slack(&self, events: u64, norm: f64) -> f64 {
         let slide = match self.most_events(self.slide) {
             Some(slide) => slide.min(events) as f64,
@@ -258,9 +255,8 @@ mod tests {
         Layout::new(&checked(window, policy), None)
     }
 
-    /// Panes of 100 up to an age of 26,000: a pane of 400 is at most a 64th of its age from 25,600 on,
-    /// and four of 100 may not have been merged yet. Then four times as long up to four times the age,
-    /// and one more of each length.
+    /// Panes of 100 up to an age of 26,000: a pane of 400 is at most a 64th of its age from 25,600 on, and four of 100 may not have
+    /// been merged yet. Then four times as long up to four times the age, and one more of each length.
     #[test]
     fn panes_that_grow_are_as_many_of_each_length_as_find_room() {
         let [short, middle, long, longest] = [
@@ -296,14 +292,13 @@ mod tests {
     /// By count even panes are full but for one; otherwise events are spread evenly.
     #[test]
     fn all_events_have_their_panes() {
-        let loads = |layout: Layout, events| layout.loads(events);
         let uniform = layout(1_000, 64, true, Policy::Uniform);
-        assert_eq!(loads(uniform, 1_000), [(15, 64), (1, 40)]);
+        assert_eq!(uniform.loads(1_000), [(15, 64), (1, 40)]);
         let clock = layout(1_000, 64, false, Policy::Uniform);
-        assert_eq!(loads(clock, 1_000), [(8, 63), (8, 62)]);
+        assert_eq!(clock.loads(1_000), [(8, 63), (8, 62)]);
         let growing = layout(1_000_000, 100, true, Policy::Exponential);
         assert_eq!(growing.panes, 749);
-        assert_eq!(loads(growing, 10_000), [(263, 14), (486, 13)]);
+        assert_eq!(growing.loads(10_000), [(263, 14), (486, 13)]);
     }
 
     #[test]
@@ -324,9 +319,8 @@ mod tests {
         assert_eq!((smooth.longest_pane(), smooth.is_even()), (Some(1 << 20), false));
     }
 
-    /// Noise is within a quarter of the threshold: at level 1, whose threshold is twice that of level
-    /// 0, except with probability 1/1000 over all ticks and 24 levels. The highest level, of at most
-    /// 24, is the first above the window.
+    /// At level 1, whose threshold is twice that of level 0, noise is within a quarter of it, except with probability 1/1000 over all
+    /// ticks and 24 levels. The highest level, of at most 24, is the first above the window.
     #[test]
     fn a_histogram_follows_from_the_window_and_its_noise() {
         let epsilon = Epsilon::new(0.25).unwrap();
@@ -361,8 +355,7 @@ mod tests {
         assert_eq!(uniform.with_panes(3), uniform);
     }
 
-    /// A block ends at a tick, so its greatest length is a number of ticks: a longer one would not fit
-    /// its exact table.
+    /// A block ends at a tick, so its length is a number of ticks: a longer one would not fit its exact table.
     #[test]
     fn the_longest_block_is_a_whole_number_of_ticks() {
         for window in [64, 1_000, 12_345, 100_000, 1 << 20, 10_000_019, 1 << 40] {

@@ -19,8 +19,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// For windows with this many events and occurring keys, and a universe of this size if keys are
-    /// declared.
+    /// For windows with this many events and occurring keys, and a universe of this size if keys are declared.
     pub fn new(floor: &Threshold, events: u64, keys: u64, universe: Option<u64>) -> Self {
         let absent = universe.map_or(0.0, |size| (size as f64 / 2.0).min(MOST_EXPECTED_FROM_NOISE as f64));
         let present = events as f64 * gain(floor, universe.is_some());

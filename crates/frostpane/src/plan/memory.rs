@@ -41,8 +41,7 @@ const WORD: u64 = size_of::<u64>() as u64;
 const PLACE: u64 = size_of::<u32>() as u64;
 /// Most packed counts of full panes are below 128.
 const PACKED_COUNT: u64 = 1;
-/// A closed pane without its counts, in a queue that grows by doubling, and the header of its block of
-/// counts.
+/// A closed pane in a queue that grows by doubling, with the header of its counts but without them.
 const CLOSED_PANE: u64 = 256;
 /// A pane as a release refers to it.
 const COVERED_PANE: u64 = 112;
@@ -141,8 +140,7 @@ impl Memory {
     }
 }
 
-/// A table of the keys that are added up at a time, and a list of them, both including their previous
-/// allocation while they grow.
+/// A table and a list of the keys that are added up at a time, with their previous allocations while they grow.
 fn summed(keys: u64, key: &Footprint) -> u64 {
     // More keys fall into the largest part than on average.
     let keys = keys.saturating_add(8 * keys.isqrt());
@@ -227,8 +225,7 @@ mod tests {
         assert_eq!(Memory { keys: 1_000, program: 99, ..memory }.total(), all + 1_099);
     }
 
-    /// Absent keys are drawn in a table after the occurring ones are done; a list has its counts beside
-    /// its keys.
+    /// Absent keys are drawn in a table after the others are done; a list has its counts beside its keys.
     #[test]
     fn long_lists_take_more_than_the_tables_that_they_come_from() {
         let release = |keys, absent, lists| {

@@ -82,8 +82,7 @@ pub(crate) struct Planner<'a> {
     pub threads: u64,
 }
 
-/// The memory is too small for a plan, which would take this much. With more memory another plan may be
-/// made, which takes more.
+/// The memory is too small for a plan, which would take this much; with more another may be made, which takes more.
 pub(crate) struct TooSmall {
     pub needed: u64,
 }
@@ -149,8 +148,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Nothing bounds the number of users or of their keys: they get the remaining memory, and the rest
-    /// goes to disk.
+    /// Users and their keys, which nothing bounds, get the remaining memory, and the rest of them goes to disk.
     fn plan_for_users(&self, layout: Layout) -> std::result::Result<Plan, TooSmall> {
         let listing = Listing::new(&self.floor, MOST_LISTED, MOST_LISTED, self.spec.declared());
         let room = self.spec.memory.0.saturating_sub(self.program).saturating_sub(self.keys);
@@ -179,11 +177,6 @@ impl Planner<'_> {
             longest_list: listing.keys,
             users_in_memory: Some(users / bytes_of_one(self.spec.unit.keys())),
         })
-    }
-
-    /// One release for each window; in continual release the last one and the one before it.
-    fn lists(&self) -> u64 {
-        if self.spec.continual { 2 } else { self.spec.windows.len() as u64 }
     }
 
     /// Assumes as many events as entries if nothing bounds them. Does not plan for lists that would
@@ -233,7 +226,8 @@ impl Planner<'_> {
                 levels: layout.histogram.map_or(0, |histogram| histogram.levels as u64),
                 universe,
                 rank: if self.spec.continual { 16 } else { 8 },
-                lists: self.lists(),
+                // In continual release the last one and the one before it.
+                lists: if self.spec.continual { 2 } else { self.spec.windows.len() as u64 },
                 listing: self.listing(layout, entries),
             },
             &self.footprint,
@@ -375,8 +369,7 @@ mod tests {
         assert_eq!(clock.planned(|_, layout| most_entries(layout)), 1 << 26);
     }
 
-    /// An eighth of the memory, a third where panes end by their norm, a half where declared keys are
-    /// estimated from it.
+    /// An eighth of the memory, a third where panes end by their norm, a half where it estimates declared keys.
     #[test]
     fn a_sketch_is_as_wide_as_its_share_of_the_memory_allows() {
         let widest = |case: Case| case.planned(|planner, layout| planner.widest_sketch(layout));
@@ -401,9 +394,8 @@ mod tests {
         }
     }
 
-    /// A block of a histogram is counted exactly, in a list or in one table of as many keys as it has
-    /// events, however many are kept; other threads have nothing to do for it. A list is counted beside
-    /// it, into a pane that may not be final, and has a bound of its norm.
+    /// A block of a histogram is counted exactly, in a list or in one table of as many keys as it has events, by one thread. A list is
+    /// counted beside it, into a pane that may not be final, and has a bound of its norm.
     #[test]
     fn open_blocks_of_a_histogram_are_planned_for_all_their_keys() {
         let planned = |case: Case| case.planned(|planner, layout| planner.plan(*layout, 70, None));

@@ -83,7 +83,7 @@ impl<'a, K: Key> CountSource<'a, K> {
     /// The sum of all squared counts.
     pub fn squares(&self) -> Result<u128> {
         match self {
-            CountSource::WindowSums(sums) => Ok(sums.squares()),
+            CountSource::WindowSums(sums) => Ok(sums.squares),
             CountSource::Panes(panes) => {
                 let mut squares = 0;
                 panes.for_each_table(|table| {

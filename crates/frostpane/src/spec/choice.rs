@@ -45,12 +45,7 @@ impl Choice {
         self.reason == Reason::Given
     }
 
-    pub(crate) fn given(policy: Policy) -> Self {
-        Self { policy, reason: Reason::Given }
-    }
-
-    /// The choice for one window by count, from the least norms at which each policy is expected to
-    /// keep the promises over all of it.
+    /// The choice for one window by count, from the least norms at which each policy should keep the promises over all of it.
     pub(crate) fn between(events: u64, uniform: Option<u64>, smooth: Option<u64>) -> Self {
         let usual = |norm: &u64| *norm <= events / USUAL_NORM;
         match smooth.filter(usual) {

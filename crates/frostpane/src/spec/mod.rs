@@ -31,8 +31,7 @@ const MEMORY: u64 = 64_000_000;
 /// Default mean length of keys made of bytes.
 const KEY_BYTES: u64 = 16;
 const WINDOW: u64 = 1_000_000;
-/// Default horizon: almost two years by the minute. With the other defaults, a horizon ten times as far
-/// raises the threshold by 3 %.
+/// Default horizon, almost two years by the minute: one ten times as far raises the default threshold by 3 %.
 const HORIZON: u64 = 1_000_000;
 /// Default number of continual releases whose statements hold together.
 const TOGETHER: u64 = 1_000;
@@ -60,13 +59,11 @@ pub struct Spec {
     pub version: u32,
     /// The unit of privacy.
     pub unit: Unit,
-    /// The keys that may be named: `open`, a range of integers `START..END`, a list, or a file with one
-    /// key per line.
+    /// The keys that may be named: `open`, a range of integers `START..END`, a list, or a file with one key per line.
     pub keys: KeySpec,
     /// The norm that frequency is relative to.
     pub norm: Norm,
-    /// A key with at least this share of the norm is heavy. Heavy keys are listed, unless `top` or
-    /// `all` is given.
+    /// A key with at least this share of the norm is heavy. Heavy keys are listed, unless `top` or `all` is given.
     pub alpha: f64,
     /// List at most this many keys, those with the highest counts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,12 +96,10 @@ pub struct Spec {
     /// Release at the end of every slide (continual release).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub continual: bool,
-    /// The most releases that an event may be in, each at this epsilon and delta; by default the number
-    /// of windows.
+    /// The most releases that an event may be in, each at this epsilon and delta; by default the number of windows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub releases: Option<u32>,
-    /// The largest total loss of a pane, or of a user's epoch, in a stored stream; by default
-    /// `releases` times the cost of one.
+    /// The largest total loss of a pane, or of a user's epoch, in a stored stream; by default `releases` times the cost of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
     /// **A privacy parameter** of continual release with open keys:

@@ -6,14 +6,13 @@ use std::time::Duration;
 use super::policy::Policy;
 use super::users::{check_norms, check_users};
 use super::window::{Grid, Window};
-use super::{Norm, Spec, VERSION};
+use super::{Edge, Norm, Spec, VERSION};
 use crate::error::{Error, Result};
 use crate::privacy::{Cost, Delta, Epsilon, Split, Unit};
 use crate::quantity::span::{Span, micros};
 use crate::sketch::count_sketch::{Dimensions, MOST_ROWS, WIDEST};
 
-/// Default panes of a window in continual release: more would add noise, fewer would leave more of the
-/// window stale.
+/// Default panes of a window in continual release: more would add noise, fewer leave more of it stale.
 const CONTINUAL_PANES: u64 = 32;
 /// Default panes of the shortest of several windows, by count and by the clock.
 const PANES: (u64, u32) = (64, 60);
@@ -47,8 +46,7 @@ impl Deref for ValidSpec {
 }
 
 impl ValidSpec {
-    /// Validates a specification. `chosen` is the policy if the specification gives none, `declared`
-    /// the number of declared keys.
+    /// Validates a specification. `chosen` is the policy if it gives none, `declared` the number of declared keys.
     pub fn new(spec: Spec, chosen: Policy, declared: Option<u64>) -> Result<Self> {
         check_numbers(&spec, declared.is_some())?;
         check_windows(&spec.windows)?;
@@ -119,7 +117,9 @@ impl ValidSpec {
                 "the policy is fixed, which is for windows whose end is known: say where they end, with until",
             ));
         };
-        let (first, end) = (until.first_position(), until.position());
+        // By count nothing precedes the first event.
+        let first = if self.window.is_by_count() { 0 } else { i64::MIN };
+        let end = until.position();
         let since = |window: &Span| end.saturating_sub(window.length() as i64).max(first);
         let mut starts: Vec<i64> = self.windows.iter().map(since).collect();
         // In between, panes of equal length, counted back from the end.
@@ -287,7 +287,7 @@ fn check_until(spec: &Spec, policy: Policy) -> Result<()> {
     if spec.continual {
         return Err(Error::parameter("until is given, but a list at every slide has no end: leave it out"));
     }
-    if !until.can_end(spec.longest()) {
+    if matches!(until, Edge::Event(_)) != spec.longest().is_by_count() {
         return Err(Error::parameter(format!(
             "the windows end at {until}, and the longest is {}, but both must go by the number of events or both by time",
             spec.longest()
@@ -407,8 +407,7 @@ mod tests {
         }
     }
 
-    /// By count a 64th of the shortest window, but at least 64 events; by the clock the step below a
-    /// 60th of it.
+    /// By count a 64th of the shortest window, but at least 64 events; by the clock the step below a 60th of it.
     #[test]
     fn several_windows_share_a_slide_that_suits_the_shortest() {
         let hours = |hours: u64| Span::Clock(Duration::from_secs(3_600 * hours));
@@ -435,9 +434,8 @@ mod tests {
         assert_eq!((alone.window().slide, alone.grid().slide), (None, usual));
     }
 
-    /// The noise of a norm that moves by 316,228 with a three-millionth of a share has a scale that
-    /// overflows 64 bits: it would wrap around and protect nobody. And with more epochs than numbers,
-    /// epochs would share an account.
+    /// The noise of a norm that moves by 316,228 with a three-millionth of a share has a scale that overflows 64 bits: it would wrap
+    /// around and protect nobody. And with more epochs than numbers, epochs would share an account.
     #[test]
     fn what_has_no_number_is_refused_where_people_are_protected() {
         let time = |seconds: u64| Span::Clock(Duration::from_secs(seconds));

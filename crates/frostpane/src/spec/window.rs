@@ -59,8 +59,7 @@ impl Window {
         Self { slide: Some(slide.into()), ..self }
     }
 
-    /// Sets, by the clock, how long a pane waits after its end for late events. An event for a pane
-    /// that no longer waits is dropped.
+    /// Sets, by the clock, how long a pane waits after its end for late events. An event for a pane that no longer waits is dropped.
     pub fn lateness(self, lateness: Duration) -> Self {
         Self { lateness, ..self }
     }
@@ -108,13 +107,10 @@ impl Window {
                 self.length
             )));
         }
-        let length = self.length.length();
-        let (usual, lateness) = match self.length {
-            // By count no event is late.
-            Span::Events(_) => (usual_slide_by_count(length, policy), 0),
-            Span::Clock(_) => (usual_slide_by_clock(length, policy)?, micros(self.lateness)),
-        };
-        Grid::new(length, given.map_or(usual, |slide| slide.length()), lateness, self.say())
+        let usual = usual_slide(self.length, policy)?;
+        // By count no event is late.
+        let lateness = if self.is_by_count() { 0 } else { micros(self.lateness) };
+        Grid::new(self.length.length(), given.map_or(usual, |slide| slide.length()), lateness, self.say())
     }
 
     pub(crate) fn longest(&self) -> Span {
@@ -153,21 +149,15 @@ impl Window {
     }
 }
 
-fn usual_slide_by_count(length: u64, policy: Policy) -> u64 {
-    let uniform = length.div_ceil(PANES_BY_COUNT);
+fn usual_slide(window: Span, policy: Policy) -> Result<u64> {
+    let (length, by_count) = (window.length(), window.is_by_count());
+    let uniform = length.div_ceil(if by_count { PANES_BY_COUNT } else { PANES_BY_CLOCK });
     match policy {
-        Policy::Uniform => uniform,
-        Policy::Exponential => length.div_ceil(YOUNGEST).max(uniform.min(WORTH_CLOSING)),
-        Policy::Smooth => uniform.min(TICK),
-        Policy::Fixed => 1,
-    }
-}
-
-fn usual_slide_by_clock(length: u64, policy: Policy) -> Result<u64> {
-    match policy {
-        Policy::Uniform => Ok(length.div_ceil(PANES_BY_CLOCK)),
+        Policy::Uniform => Ok(uniform),
+        Policy::Exponential if by_count => Ok(length.div_ceil(YOUNGEST).max(uniform.min(WORTH_CLOSING))),
         Policy::Exponential => Ok(length.div_ceil(YOUNGEST)),
         Policy::Fixed => Ok(1),
+        Policy::Smooth if by_count => Ok(uniform.min(TICK)),
         Policy::Smooth => Err(Error::parameter(
             "the smooth policy was asked for with a window by the clock, but it is for windows by count: use \
              the exponential policy, or give the window as a number of events",
@@ -265,17 +255,11 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_window_is_at_least_a_slide_and_at_most_the_longest() {
-        let window = Window::events(100).slide(10);
-        let grid = window.grid(Policy::Uniform).unwrap();
-        let given = |events: u64| window.shorter(events.into(), &grid).ok();
-        assert_eq!([9, 10, 57, 100, 101].map(given), [None, Some(10), Some(57), Some(100), None]);
-        assert_eq!(window.longest(), Span::Events(100));
+    fn a_shorter_window_by_the_clock_is_a_time() {
         let minute = Duration::from_secs(60);
         let window = Window::clock(minute);
         let grid = window.grid(Policy::Uniform).unwrap();
         assert_eq!(window.shorter(minute.into(), &grid).unwrap(), 60_000_000);
-        assert_eq!(window.longest(), Span::Clock(minute));
         assert!(window.shorter(Span::Events(5), &grid).is_err());
     }
 

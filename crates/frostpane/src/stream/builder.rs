@@ -7,6 +7,7 @@ use std::io;
 use super::continual::Continual;
 use super::heavy_hitters::HeavyHitters;
 use super::history::History;
+use super::one_shot::OneShot;
 use crate::counting::PaneCounter;
 use crate::counting::users::spill::File;
 use crate::counting::users::{BatchBounder, Calendar, SpillFactory};
@@ -132,8 +133,7 @@ impl<K: Key> Builder<K> {
         self
     }
 
-    /// The chance with which the loss may be larger; 1e-9 by default. Declared keys need none and spend
-    /// none.
+    /// The chance with which the loss may be larger; 1e-9 by default. Declared keys need none and spend none.
     pub fn delta(self, delta: f64) -> Self {
         self.with(|spec| spec.delta = Delta::new(delta))
     }
@@ -193,8 +193,7 @@ impl<K: Key> Builder<K> {
         self.with(|spec| spec.horizon = Some(releases))
     }
 
-    /// Over how many releases of a list at every slide, any so many, the statements hold together with the stated
-    /// confidence; 1,000 by default.
+    /// Over how many releases of a list at every slide the statements hold together with the stated confidence; 1,000 by default.
     pub fn together(self, releases: u64) -> Self {
         self.with(|spec| spec.together = Some(releases))
     }
@@ -209,14 +208,12 @@ impl<K: Key> Builder<K> {
         self.with(|spec| spec.key_bytes = bytes)
     }
 
-    /// The most keys that a pane keeps, instead of as many as the memory allows. Panes of no more events are
-    /// exact.
+    /// The most keys that a pane keeps, instead of as many as the memory allows. Panes of no more events are exact.
     pub fn entries(self, entries: u32) -> Self {
         self.with(|spec| spec.entries = Some(entries))
     }
 
-    /// The rows and the width of the sketch that gives the L2 norm where panes are not exact, instead of one
-    /// that fits the memory.
+    /// The rows and the width of the sketch that gives the L2 norm where panes are not exact, instead of one that fits the memory.
     pub fn sketch(self, rows: usize, width: usize) -> Self {
         self.with(|spec| spec.sketch = Some(Dimensions { rows, width }))
     }
@@ -291,7 +288,7 @@ impl<K: Key> Builder<K> {
     /// Checks everything and starts an empty window.
     pub fn build(self) -> Result<HeavyHitters<K>> {
         let (plan, request) = self.requested()?;
-        HeavyHitters::new(&plan, request, self.threads, self.scratch)
+        Ok(HeavyHitters::new(OneShot::new(&plan, request, self.threads, self.scratch)?))
     }
 
     /// Checks everything and starts a list that is released again at every slide, all of them at one epsilon. Its panes
@@ -301,8 +298,9 @@ impl<K: Key> Builder<K> {
         let (spec, plan, noise) = self.sequence_plan()?;
         let request = self.request(spec, &plan, self.seed()?)?;
         let mut continual = Continual::new(request, self.setup(noise, &plan.memory), &self.footprint())?;
-        let users = continual.counter.live_mut();
-        users.into_iter().for_each(|users| users.spill_to(self.scratch.clone()));
+        if let Some(users) = continual.counter.live_mut() {
+            users.scratch = self.scratch;
+        }
         Ok(continual)
     }
 
@@ -334,10 +332,7 @@ impl<K: Key> Builder<K> {
     }
 
     fn seed(&self) -> Result<u64> {
-        match self.seed {
-            Some(known) => Ok(known),
-            None => OsEntropy::new().word(),
-        }
+        self.seed.map_or_else(|| OsEntropy::new().word(), Ok)
     }
 
     pub(crate) fn seeded(self, seed: u64) -> Self {

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::codec::{Reader, Writer};
-use crate::counting::continual::{ContinualCounter, CounterMemory};
+use crate::counting::continual::ContinualCounter;
+use crate::counting::events::WindowSums;
 use crate::counting::events::intake::ReadPane;
 use crate::counting::{Event, PaneCounter, Tally};
 use crate::error::{Error, Result};
@@ -54,7 +55,7 @@ use crate::release::{Coverage, Release, Request};
 pub struct Continual<K: Key> {
     pub(super) counter: ContinualCounter<K>,
     pub(super) releaser: ContinualReleaser<K>,
-    nodes: Nodes,
+    pub(super) nodes: Nodes,
     pub(super) source: EntropySource,
     /// Public numbers of events of the latest panes or windows, as far back as noise may matter: four times a window.
     events: VecDeque<u64>,
@@ -66,9 +67,9 @@ type EntropySource = fn() -> Box<dyn Entropy + Send>;
 
 impl<K: Key> Continual<K> {
     pub(super) fn new(request: Request<K>, setup: ContinualSetup, key: &Footprint) -> Result<Self> {
-        let (spec, memory) = (&request.spec, CounterMemory { running: setup.running, users: setup.people });
-        let counter =
-            ContinualCounter::new((spec, &request.keys), request.shape, &memory, key, request.fault);
+        let (shape, given) = (request.shape, (&request.spec, &request.keys));
+        let sums = WindowSums::new(setup.running, key, shape.seed());
+        let counter = ContinualCounter::new(given, shape, sums, setup.people, request.fault);
         let longest_pane = counter.is_by_count().then_some(counter.slide() as u64);
         let releaser = ContinualReleaser::new(request, setup, longest_pane)?;
         Ok(Self {
@@ -165,14 +166,12 @@ impl<K: Key> Continual<K> {
         }
     }
 
-    /// Where users are protected, events may be this far ahead of the clock, in microseconds, before they are dropped; not at all by
-    /// default.
+    /// Where users are protected, events may be so many microseconds ahead of the clock before they are dropped; by default none.
     pub fn allow_ahead(&mut self, micros: i64) {
-        self.counter.allow_ahead(micros);
+        self.counter.ahead = micros.max(0);
     }
 
-    /// With secrets of nodes from another source of entropy than the operating system's. For tests: the privacy of releases is no
-    /// better than the source.
+    /// With secrets of nodes from another source of entropy. For tests: the privacy of releases is no better than it.
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
@@ -185,7 +184,8 @@ impl<K: Key> Continual<K> {
             return Err(Error::window("no pane has ended so far: wait for the first"));
         };
         let (counter, Range { start, end }) = (&self.counter, nodes.panes.clone());
-        let (panes, running) = (nodes.panes_in(counter.timeline()), nodes.sums_in(counter.timeline()));
+        let timeline = &counter.intake.timeline;
+        let (panes, running) = (nodes.panes_in(timeline), nodes.sums_in(timeline));
         let redrawn = self.redrawn_keys(&nodes);
         let nodes = WindowNodes {
             cover: redrawn.as_ref().map_or(nodes.cover, |keys| keys.iter().collect()),
@@ -233,7 +233,7 @@ impl<K: Key> Continual<K> {
 
     /// Number of late events in a row, up to the latest event: if there are many, the clock is ahead.
     pub fn late_in_a_row(&self) -> u64 {
-        self.counter.late_in_a_row()
+        self.counter.intake.late_in_a_row
     }
 
     /// About how much memory the window takes, in bytes. For the operator: **it must not be published**.
@@ -301,10 +301,10 @@ impl<K: Key> Continual<K> {
         let window = self.nodes.window_with(ending.pane());
         self.counter.end(&window, self.made_with())?;
         self.nodes.complete(ending);
-        let nodes = self.nodes.window();
-        self.events.extend(
-            nodes.map(|nodes| self.releaser.public_events(self.counter.timeline(), &nodes)).transpose()?,
-        );
+        if let Some(nodes) = self.nodes.window() {
+            let events = self.releaser.public_events(&self.counter.intake.timeline, &nodes)?;
+            self.events.push_back(events);
+        }
         if self.events.len() as i64 > 4 * self.counter.panes_of_window() {
             self.events.pop_front();
         }
@@ -332,10 +332,6 @@ impl<K: Key> Continual<K> {
             nodes.load(from, secret)?;
             Ok([nodes.ended().cloned(), nodes.window().map(|nodes| nodes.panes)])
         })
-    }
-
-    pub(crate) fn secrets(&self) -> impl Iterator<Item = &[u8; 32]> {
-        self.nodes.secrets()
     }
 }
 

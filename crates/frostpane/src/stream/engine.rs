@@ -78,7 +78,9 @@ impl<K: Key> Engine<K> {
 
     /// Counts the events of a batch; those of the future are left out one by one, and move nothing.
     pub fn ingest(&mut self, batch: &Batch<K>, present: i64) -> Result<Outcome<K>> {
-        let (latest, mut ahead) = (self.counter().latest(present), 0);
+        let (counter, mut ahead) = (self.counter(), 0);
+        // Of users the clock may have come further: it is never told again.
+        let latest = if counter.live().is_some() { present.max(counter.now()) } else { present };
         let in_time = |event: &Event<'_, K>| {
             let is_ahead = event.time.is_some_and(|time| time > latest);
             ahead += u64::from(is_ahead);

@@ -18,7 +18,7 @@ use crate::key::{Key, Keys};
 use crate::pane::{Pane, PaneShape, Parameters, PartialPane};
 use crate::privacy::ledger::Account;
 use crate::sketch::count_sketch::Dimensions;
-use crate::spec::{Bounds, Policy, Ratio, Span};
+use crate::spec::{Bounds, Policy, Span};
 
 const VERSION: u64 = 1;
 const SEAL: &str = "frostpane 2026-11-17 a pane that was built elsewhere";
@@ -153,7 +153,10 @@ impl<K: Key> PaneRecipe<K> {
                 per_key: from.at_most(u32::MAX.into())? as u32,
                 epoch: Duration::from_micros(length.unsigned_abs()),
                 offset: Duration::from_micros(offset.unsigned_abs()),
-                sample_users: from.maybe(read_share)?,
+                sample_users: from.maybe(|from| {
+                    let text = std::str::from_utf8(from.bytes()?).ok();
+                    text.and_then(|text| text.parse().ok()).ok_or_else(|| damaged("a share of users is none"))
+                })?,
             })
         })?;
         let keys = Keys::from_bytes(from.bytes()?)?;
@@ -172,11 +175,6 @@ impl<K: Key> PaneRecipe<K> {
     pub fn seal(&self, number: i64, pane: &[u8]) -> [u8; 32] {
         seal(&self.fingerprint, number, pane)
     }
-}
-
-fn read_share(from: &mut Reader<'_>) -> Result<Ratio> {
-    let text = std::str::from_utf8(from.bytes()?).ok();
-    text.and_then(|text| text.parse().ok()).ok_or_else(|| damaged("a share of users is none"))
 }
 
 fn seal(fingerprint: &[u8; 32], number: i64, pane: &[u8]) -> [u8; 32] {
@@ -251,11 +249,6 @@ impl<K: Key> Stream<K> {
             Engine::OneShot(_) => return Ok(()),
         };
         Err(Error::window(format!("panes of this stream cannot be built elsewhere: {why}")))
-    }
-
-    /// Returns true if panes of events were built elsewhere, so that it takes no events itself. Of users a store knows.
-    pub(super) fn is_built(&self) -> bool {
-        matches!(&self.engine, Engine::OneShot(one_shot) if one_shot.counter.is_external())
     }
 
     /// Returns true if none of these panes, or epochs, has been in a release, or may have been: then they can be built again.

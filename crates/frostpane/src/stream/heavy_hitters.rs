@@ -4,14 +4,11 @@ use super::builder::Builder;
 use super::one_shot::OneShot;
 use super::receipt::Receipt;
 use crate::counting::events::intake::needs_time;
-use crate::counting::users::SpillFactory;
 use crate::counting::{Counter, Event, PaneCounter, Tally};
 use crate::error::Result;
 use crate::key::{Key, Keys};
-use crate::plan::Plan;
-use crate::privacy::ledger::{Account, Cap, Charge, Ledger};
-use crate::privacy::ledger::{Price, Quote};
-use crate::release::{Release, Request};
+use crate::privacy::ledger::{Account, Cap, Charge, Ledger, Price, Quote};
+use crate::release::Release;
 use crate::spec::Span;
 
 /// The heavy hitters of a sliding window, and private releases of them.
@@ -48,20 +45,11 @@ impl<K: Key> HeavyHitters<K> {
         Builder::new(keys)
     }
 
-    pub(super) fn new(
-        plan: &Plan,
-        request: Request<K>,
-        threads: usize,
-        scratch: Option<SpillFactory>,
-    ) -> Result<Self> {
-        let spec = &request.spec;
+    pub(super) fn new(one_shot: OneShot<K>) -> Self {
+        let spec = &one_shot.request.spec;
         let charge = Charge::laplace(spec.epsilon, spec.delta());
         let cap = Cap::for_releases(&Account::default(), &charge, spec.releases().into());
-        Ok(Self {
-            one_shot: OneShot::new(plan, request, threads, scratch)?,
-            ledger: Ledger::new(Account::default()),
-            price: Price { charge, cap },
-        })
+        Self { one_shot, ledger: Ledger::new(Account::default()), price: Price { charge, cap } }
     }
 
     /// One event of a window by count.
@@ -176,7 +164,8 @@ impl<K: Key> HeavyHitters<K> {
         };
         let grant = Quote { length, numbers }.charge(&mut self.ledger, &self.price);
         let grant = grant.map_err(|_| counter.spent(spec.releases()))?;
-        self.ledger.retire(counter.oldest_account());
+        let oldest = counter.intake().map_or(i64::MIN, |intake| intake.timeline.oldest_position());
+        self.ledger.retire(oldest);
         Ok(Receipt { one_shot: &mut self.one_shot, grant })
     }
 
@@ -185,8 +174,7 @@ impl<K: Key> HeavyHitters<K> {
         self.one_shot.length_of(span.into()).map(drop)
     }
 
-    /// Releases with noise from another source of entropy than the operating system's. For tests: the privacy
-    /// of the release is no better than the source.
+    /// Releases with noise from another source of entropy. For tests: the privacy of the release is no better than it.
     #[cfg(any(test, feature = "internals"))]
     #[doc(hidden)]
     pub fn release_with_entropy(

@@ -56,8 +56,7 @@ impl<K: Key> History<K> {
         events.into_iter().try_for_each(|event| self.push(event))
     }
 
-    /// With secrets of nodes from another source of entropy than the operating system's. For tests: the privacy of releases is no
-    /// better than the source.
+    /// With secrets of nodes from another source of entropy. For tests: the privacy of releases is no better than it.
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn drawing_from(self, source: fn() -> Box<dyn Entropy + Send>) -> Self {

@@ -23,8 +23,7 @@ use crate::key::{Key, Keys};
 use crate::noise::Entropy;
 pub use crate::pane::PartialPane;
 pub use crate::privacy::ledger::Grant;
-use crate::privacy::ledger::{Account, Accountant, Cap, Charge, Ledger, Refusal};
-use crate::privacy::ledger::{Price, Quote};
+use crate::privacy::ledger::{Account, Accountant, Cap, Charge, Ledger, Price, Quote, Refusal};
 use crate::release::Release;
 pub use crate::release::noise_tree::stored::{Mark, SecretBytes, mark_of};
 use crate::spec::{Span, Spec};
@@ -101,8 +100,7 @@ impl<K: Key> Stream<K> {
         Self::with_seed(&Builder::from_spec(spec, keys), begin, seed)
     }
 
-    /// With noise of boundaries and lists at every slide from another source of entropy than the operating system's. For tests: the
-    /// privacy of releases is no better than the source.
+    /// With noise of boundaries and lists from another source of entropy. For tests: privacy is no better than it.
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn drawing_from(mut self, source: fn() -> Box<dyn Entropy + Send>) -> Self {
@@ -132,11 +130,12 @@ impl<K: Key> Stream<K> {
 
     /// Returns an error unless a batch can be taken. Its keys and users never decide that.
     pub fn check(&self, batch: &Batch<K>) -> Result<()> {
-        match self.is_built() {
-            false => self.engine.counter().check(batch),
-            true => Err(Error::window(
+        match &self.engine {
+            // Of users a store knows.
+            Engine::OneShot(one_shot) if one_shot.counter.is_external() => Err(Error::window(
                 "panes of this stream were built elsewhere, where all of its events are counted: it takes none itself",
             )),
+            engine => engine.counter().check(batch),
         }
     }
 
@@ -311,9 +310,11 @@ impl<K: Key> Stream<K> {
 
     /// Forgets the closed panes that lie within a range of positions. Their accounts stay as they are: later releases are without them.
     pub fn forget(&mut self, positions: Range<i64>) -> Result<()> {
+        let of_epochs = matches!(&self.engine, Engine::OneShot(one_shot) if one_shot.counter.has_clock());
         let within = |pane: &Range<i64>| {
-            let within = self.engine.counter().positions_of(pane);
-            positions.start <= within.start && within.end <= positions.end
+            let [start, end] =
+                [pane.start, pane.end].map(|edge| if of_epochs { self.begins(edge) } else { edge });
+            positions.start <= start && end <= positions.end
         };
         let panes: Vec<Range<i64>> = self.closed().into_iter().filter(within).collect();
         if panes.is_empty() {

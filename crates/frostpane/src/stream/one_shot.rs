@@ -63,9 +63,9 @@ impl<K: Key> OneShot<K> {
             plan.memory.users,
             request.fault,
         );
-        live.spill_to(scratch);
+        live.scratch = scratch;
         let Grid { length, lateness, .. } = request.spec.grid();
-        let panes = EpochPanes::new(live, calendar, made_with, (length, lateness), begin);
+        let panes = EpochPanes::new(live, made_with, (length, lateness), begin);
         Ok(Self { counter: Counter::Users(Box::new(panes)), request })
     }
 

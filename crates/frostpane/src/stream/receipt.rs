@@ -69,8 +69,7 @@ impl<K: Key> Receipt<'_, K> {
         self.release_with_entropy(&mut OsEntropy::new())
     }
 
-    /// Releases with noise from another source of entropy than the operating system's: the privacy of the release is no
-    /// better than the source.
+    /// Releases with noise from a source of entropy: the privacy of the release is no better than the source.
     pub(crate) fn release_with_entropy(self, entropy: &mut impl Entropy) -> Result<Release<K>> {
         self.one_shot.release(self.grant, entropy)
     }

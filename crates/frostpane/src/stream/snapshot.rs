@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Continual, Mark, SecretBytes, Stream};
+use super::{Mark, SecretBytes, Stream};
 use crate::codec::{Reader, Writer, damaged};
 use crate::counting::users::{RunOfUsers, SpillFactory, StreamingBounder};
 use crate::error::{Error, ErrorKind, Result};
@@ -69,7 +69,7 @@ impl<K: Key> Stream<K> {
     pub fn spill_to(&mut self, scratch: &SpillFactory) {
         self.builder.scratch = Some(scratch.clone());
         if let Some(live) = self.engine.counter_mut().live_mut() {
-            live.spill_to(Some(scratch.clone()));
+            live.scratch = Some(scratch.clone());
         }
     }
 
@@ -133,7 +133,7 @@ impl<K: Key> Stream<K> {
 
     /// The secrets of noise that may still be asked for. Keep them where they can be overwritten.
     pub fn secrets(&self) -> Vec<&[u8; 32]> {
-        self.engine.continual().into_iter().flat_map(Continual::secrets).collect()
+        self.engine.continual().into_iter().flat_map(|continual| continual.nodes.secrets()).collect()
     }
 
     /// Fingerprint of the parameters of its panes: those of streams with another one do not add up with them.

@@ -87,6 +87,10 @@ mod tests {
             let builder = builder.unit(Unit::User(Bounds::new(3)));
             builder.window(Window::clock(7 * day).slide(day))
         };
+        let at_every_slide = |mut builder: Builder<u64>| {
+            builder.spec.continual = true;
+            builder.window(Window::events(32_000).slide(1_000))
+        };
         for (found, measured) in [
             (stages(|builder| builder.norm(Norm::L1)), &[Counts][..]),
             (stages(|builder| builder.top(5)), &[Counts]),
@@ -94,20 +98,12 @@ mod tests {
             (stages(|builder| builder.policy(Policy::Smooth)), &[Boundaries, OfNorm, Counts]),
             (stages(|builder| people(builder).top(5)), &[Total, Counts]),
             (stages(people), &[Total, OfNorm, Counts]),
+            (stages(at_every_slide), &[OfNorm, Counts]),
         ] {
             assert_eq!(found.iter().map(|stage| stage.what).collect::<Vec<_>>(), measured);
             let sum: f64 = found.iter().map(|stage| stage.epsilon).sum();
             assert!((sum - 0.8).abs() < 1e-12, "{found:?}");
         }
-    }
-
-    #[test]
-    fn what_is_in_several_norms_pays_for_each() {
-        let mut spec = Spec { continual: true, ..Spec::default() };
-        spec.set_window(Window::events(32_000).slide(1_000));
-        let found = Builder::<u64>::from_spec(spec, Keys::open()).stages().unwrap();
-        assert_eq!((found[0].what, found[0].times), (Measured::Norm, 32));
-        let sum: f64 = found.iter().map(|stage| stage.epsilon).sum();
-        assert!((sum - 1.0).abs() < 1e-12, "{found:?}");
+        assert_eq!(stages(at_every_slide)[0].times, 32, "what is in several norms pays for each");
     }
 }

@@ -107,7 +107,7 @@ impl Memory {
 
     fn limit(&self, stream: &mut Stream<Bytes>) {
         if let (Some(bytes), Some(live)) = (self.for_users, stream.engine.counter_mut().live_mut()) {
-            live.limit_bytes(bytes);
+            live.most_bytes = bytes;
         }
     }
 }

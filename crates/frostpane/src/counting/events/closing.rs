@@ -5,8 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use super::Timeline;
-use super::block::{PendingPane, PlacedPane};
+use super::{PendingPane, PlacedPane, Timeline};
 use crate::error::Result;
 use crate::key::Key;
 use crate::pane::{Closer, OpenPane, Pane};

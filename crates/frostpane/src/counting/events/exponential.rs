@@ -13,8 +13,7 @@ pub(crate) const GROWTH: i64 = 4;
 pub struct Exponential {
     pub slide: i64,
     pub fineness: i64,
-    /// The last cell of the first merged length that the latest position has passed: nothing grows old
-    /// enough within one.
+    /// The last cell of the first merged length that has passed: nothing grows old enough within one.
     passed: i64,
 }
 

@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::Timeline;
-use super::block::PlacedPane;
 use super::schedule::Schedule;
+use super::{PlacedPane, Timeline};
 use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::pane::{OpenPane, PaneShape, SuspendedPane};
 use crate::spec::window::Grid;
 
-/// Where panes lie, and those that wait for more events, packed. Which of them are open is a question of memory alone: one that is opened
-/// again goes on as if it had never been packed.
+/// Where panes lie, and those that wait for more events, packed. Memory alone decides which of them are open.
 #[derive(Debug)]
 pub(super) struct FixedPanes<K> {
     starts: Vec<i64>,

@@ -70,25 +70,17 @@ impl LevelSketches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanism::{AboveThreshold, Answer, Draws};
-    use crate::noise::DiscreteLaplace;
+    use crate::mechanism::{AboveThreshold, Answer};
+    use crate::noise::InsecureSeededEntropy;
     use crate::pane::PaneShape;
     use crate::privacy::Epsilon;
 
-    /// No noise: a question tells whether the norm has reached the threshold.
-    struct Quiet;
-
-    impl Draws for Quiet {
-        fn noise(&mut self, _: &DiscreteLaplace) -> crate::error::Result<i64> {
-            Ok(0)
-        }
-    }
-
+    /// A norm can only be compared: here without noise, with this number and the next.
     fn is(norms: &LevelSketches, level: usize, norm: u64) -> bool {
         let reaches = |threshold| {
-            let epsilon = Epsilon::new(1.0).unwrap();
-            let question = AboveThreshold::new(threshold, 1, epsilon, &mut Quiet).unwrap();
-            matches!(question.ask(norms.since(level), &mut Quiet), Answer::Above)
+            let (epsilon, entropy) = (Epsilon::new(1e5).unwrap(), &mut InsecureSeededEntropy::new(1));
+            let question = AboveThreshold::new(threshold, 1, epsilon, entropy).unwrap();
+            matches!(question.ask(norms.since(level), entropy), Answer::Above)
         };
         reaches(norm) && !reaches(norm + 1)
     }

@@ -1,6 +1,5 @@
 #![doc = include_str!("events.md")]
 
-mod block;
 mod closing;
 pub(crate) mod exponential;
 mod fixed;
@@ -25,13 +24,12 @@ use crate::mechanism::Draws;
 #[cfg(any(test, feature = "testing"))]
 use crate::noise::Entropy;
 use crate::noise::OsEntropy;
-use crate::pane::{Closer, OpenNorm, OpenPane, Pane, PaneShape};
+use crate::pane::{Closer, OpenNorm, OpenPane, Pane, PaneShape, Parameters};
 use crate::spec::window::Grid;
-use block::{PendingPane, PlacedPane};
 use closing::Workers;
 use fixed::FixedPanes;
 use levels::LevelSketches;
-use schedule::Schedule;
+use schedule::{Outline, Schedule};
 pub(crate) use window_sums::WindowSums;
 
 pub struct Timeline<K> {
@@ -48,8 +46,7 @@ pub struct Timeline<K> {
     pub(crate) ticks: u64,
 }
 
-/// What outlives the process, if anything does, while no block is being closed: plain data, and all of it that what comes
-/// next depends on.
+/// Plain data that outlives the process, if anything does: while no block is being closed, all that the next event depends on.
 #[derive(Debug)]
 struct State<K> {
     grid: Grid,
@@ -67,6 +64,44 @@ struct State<K> {
     fixed: Option<FixedPanes<K>>,
     /// Events that came when their pane had closed, by the slide that they lie in, as far back as a window can reach.
     late: BTreeMap<i64, u64>,
+}
+
+/// A pane where it lies.
+#[derive(Clone, Debug)]
+struct PlacedPane<P> {
+    start: i64,
+    end: i64,
+    level: u8,
+    pane: P,
+}
+
+impl<P> PlacedPane<P> {
+    fn new(start: i64, end: i64, pane: P) -> Self {
+        Self { start, end, level: 0, pane }
+    }
+
+    fn bounds(&self) -> Range<i64> {
+        self.start..self.end
+    }
+
+    fn outline(&self, events: u64) -> Outline {
+        Outline { start: self.start, end: self.end, events, level: self.level }
+    }
+}
+
+/// A pane that may not be there yet, and how many events it has.
+struct PendingPane<K> {
+    events: u64,
+    pane: Option<Pane<K>>,
+}
+
+impl<K: Key> PlacedPane<Pane<K>> {
+    /// Panes next to each other as one. Its end stands for all ends that are gone, and so has their highest level.
+    fn merge(run: Vec<Self>, made_with: Parameters) -> Result<Self> {
+        let (start, end) = (run[0].start, run[run.len() - 1].end);
+        let level = run.iter().map(|block| block.level).max().unwrap_or(0);
+        Ok(Self { start, end, level, pane: Pane::merge(run.into_iter().map(|block| block.pane), made_with)? })
+    }
 }
 
 impl<K: Key> Timeline<K> {
@@ -246,8 +281,7 @@ impl<K: Key> Timeline<K> {
         Ok(())
     }
 
-    /// All positions before `now` have passed: closes what need not wait any longer, and forgets what no
-    /// window can reach.
+    /// All positions before `now` have passed: closes what need not wait, and forgets what no window can reach.
     pub(crate) fn settle(&mut self, now: i64) -> Result<()> {
         let is_past = |block: &PlacedPane<OpenPane<K>>| block.end + self.state.grid.lateness <= now;
         if self.state.head.as_ref().is_some_and(|(_, head)| is_past(head)) {

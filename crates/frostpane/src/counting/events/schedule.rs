@@ -17,9 +17,8 @@ pub struct Outline {
     pub level: u8,
 }
 
-/// Where panes end. A schedule sees outlines, and of the events only what a private mechanism tells it about
-/// a [`Secret`](crate::mechanism::Secret): so its decisions are public or private themselves, and the panes are as good as fixed in
-/// advance.
+/// Where panes end. A schedule sees outlines, and of the events only what a private mechanism tells it about a
+/// [`Secret`](crate::mechanism::Secret): its decisions are public or private, and the panes are as good as fixed in advance.
 #[derive(Debug)]
 pub enum Schedule {
     /// Panes of equal length: each ends at the next tick, and none are merged.

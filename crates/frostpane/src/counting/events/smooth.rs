@@ -119,9 +119,8 @@ impl Histogram {
         (reach(2) + reach(4)) as f64
     }
 
-    /// The largest norm of a pane that a window of this norm may begin within, as foreseen: `2^-fineness` of
-    /// it, but for the noise and the error of the sketches, or a block of level 0; or, where panes had to make
-    /// room, as many events as two of them have on average.
+    /// The largest norm of a pane that a window of this norm may begin within, as foreseen: `2^-fineness` of it, but for noise and sketches,
+    /// or a block of level 0; or, where panes had to make room, as many events as two of them have on average.
     pub fn slack(&self, norm: f64) -> f64 {
         let block = (1.0 + FORESEEN) * self.first_norm as f64 + self.tick as f64;
         let share = 0.5_f64.powi(self.fineness as i32) * (1.0 + FORESEEN) / (1.0 - FORESEEN);
@@ -130,8 +129,7 @@ impl Histogram {
         (share * norm).max(block).max(crowded)
     }
 
-    /// How many merges a pane within a window of this norm may have seen: as levels end after it, and where
-    /// panes had to make room.
+    /// Number of merges that a pane within a window of this norm may have seen: as levels end after it, and to make room.
     pub fn merges(&self, norm: f64) -> f64 {
         let highest = (norm / ((1.0 - FORESEEN) * self.first_norm as f64)).max(1.0).log2();
         let by_level = (highest + 1.0 - f64::from(self.rise())).max(0.0);
@@ -327,18 +325,6 @@ mod tests {
             Self { smooth: Smooth::new(histogram), draws }
         }
 
-        fn ask(&mut self, level: usize, norm: Secret<u64>) -> Result<bool> {
-            self.smooth.ask(level, norm, &mut *self.draws)
-        }
-
-        fn level(&mut self, levels: &mut LevelSketches) -> Result<u8> {
-            self.smooth.level(levels, &mut *self.draws)
-        }
-
-        fn ends(&mut self, block: Outline, norm: u64) -> Result<bool> {
-            self.smooth.ends(block, Secret::new(norm), &mut *self.draws)
-        }
-
         fn timeline(self, shape: PaneShape) -> Timeline<u64> {
             let Histogram { window, tick, levels, .. } = self.smooth.histogram;
             let grid = Grid { length: window as i64, slide: tick as i64, lateness: 0 };
@@ -370,17 +356,16 @@ mod tests {
     fn chance(histogram: Histogram, level: usize, blocks: &[Vec<u64>]) -> f64 {
         let answers: Vec<bool> =
             blocks.iter().flat_map(|block| (1..=block.len()).map(|i| i == block.len())).collect();
-        let run = |mut smooth: Drawing| {
+        let run = |Drawing { mut smooth, mut draws }: Drawing| {
             for value in blocks.iter().flatten() {
-                smooth.ask(level, Secret::new(*value)).unwrap();
+                smooth.ask(level, Secret::new(*value), &mut *draws).unwrap();
             }
         };
         enumerate(Some(&answers), run, histogram).iter().sum()
     }
 
-    /// The worst case of the proof: all refused values of a block lie higher in one neighbour and the passing
-    /// one lower, then blocks without the event. The loss comes to the budget of the level and not beyond; with half
-    /// the noise it comes to twice that, and without a fresh threshold after each block to one and a half times.
+    /// The worst case of the proof: all refused values of a block lie higher in one neighbour and the passing one lower, then blocks
+    /// without the event. With half the noise the loss would be twice, and with one threshold for all blocks one and a half times, the budget.
     #[test]
     fn a_level_loses_its_budget_and_no_more() {
         for (level, epsilon, sensitivity) in [(0, 4.0, 1), (1, 16.0, 2), (2, 32.0, 2)] {
@@ -526,9 +511,8 @@ mod tests {
         assert!(runs.iter().all(|(_, thresholds)| *thresholds <= usual), "{usual}: {runs:?}");
     }
 
-    /// Quiet, a little, quiet, a lot: what was merged before the little is within reach still when the lot comes,
-    /// and would be merged again with what lies between. No pane may have more events than the longest window,
-    /// or a plan whose panes keep as many keys as that would not be exact.
+    /// Quiet, a little, quiet, a lot: what was merged before the little would be merged again with what lies between. No pane may
+    /// have more events than the longest window, or a plan whose panes keep as many keys as that would not be exact.
     #[test]
     fn no_pane_grows_longer_than_the_longest_window() {
         let window = 10_000;
@@ -597,9 +581,8 @@ mod tests {
     fn every_level_asks_with_its_own_threshold_and_budget() {
         let histogram = Histogram { first_norm: 100, ..histogram(0.5, 5) };
         for level in 0..5 {
-            let draws = Recorder::default();
-            let mut smooth = Drawing::new(histogram, Box::new(draws.clone()));
-            assert!(!smooth.ask(level, Secret::new(30)).unwrap());
+            let mut draws = Recorder::default();
+            assert!(!Smooth::new(histogram).ask(level, Secret::new(30), &mut draws).unwrap());
             let budget = 0.5 / 2_f64.powi(level as i32 + 1);
             let sensitivity = if level > 0 { 2.0 } else { 1.0 };
             let least = 100 * 2_i64.pow(level as u32) - 30;
@@ -649,13 +632,13 @@ mod tests {
     /// One key, whose count is the norm: of 4 at level 1, 8 at level 2, 16 at level 3.
     #[test]
     fn an_end_has_the_level_that_the_norm_since_the_last_has_reached() {
-        let mut smooth = quiet(histogram(1.0, 4));
+        let mut smooth = Smooth::new(histogram(1.0, 4));
         let mut norms = LevelSketches::new(3, Dimensions { rows: 3, width: 64 }, 7);
         let mut level = |events: u64| {
             let mut block = OpenPane::<u64>::new(shape(100));
             (0..events).for_each(|_| block.update(Some(5)));
             norms.add(&block, &block.close()).unwrap();
-            smooth.level(&mut norms).unwrap()
+            smooth.level(&mut norms, &mut Recorder::default()).unwrap()
         };
         assert_eq!([3, 1, 4, 3, 5, 15, 1, 16].map(&mut level), [0, 1, 2, 0, 3, 2, 0, 3]);
     }
@@ -680,8 +663,7 @@ mod tests {
         assert!(ends.iter().copied().eq(expected), "{ends:?}");
     }
 
-    /// Panes of ten positions and a window of 100: at 99 all are within, at 100 the first is leaving and is left alone, but
-    /// counts.
+    /// Panes of ten positions, a window of 100: at 99 all are within, at 100 the first is leaving and left alone, but counts.
     #[test]
     fn a_pane_that_is_leaving_is_not_merged() {
         let panes = (0..).zip([1, 1, 5, 5, 5]).map(|(number, events)| Outline {
@@ -716,9 +698,10 @@ mod tests {
     #[test]
     fn a_full_block_ends_without_a_question() {
         let draws = Recorder::default();
-        let mut smooth = Drawing::new(histogram(1.0, 2), Box::new(draws.clone()));
+        let mut smooth = Smooth::new(histogram(1.0, 2));
         let block = |events| Outline { start: 0, end: events as i64, events, level: 0 };
-        let mut ends = |events, norm| smooth.ends(block(events), norm).unwrap();
+        let mut ends =
+            |events, norm| smooth.ends(block(events), Secret::new(norm), &mut draws.clone()).unwrap();
         assert!(!ends(98, 1) && !ends(99, 1) && draws.thresholds() == 1);
         assert!(ends(100, 0) && draws.thresholds() == 1);
         assert!(!ends(1, 1) && draws.thresholds() == 2);

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::block::PlacedPane;
 use super::schedule::Schedule;
-use super::{State, Timeline};
+use super::{PlacedPane, State, Timeline};
 use crate::codec::{Reader, Writer, check, damaged};
 use crate::error::Result;
 use crate::key::Key;
@@ -76,14 +75,6 @@ impl<K: Key> Timeline<K> {
         Ok(())
     }
 
-    pub(crate) fn put(&mut self, bounds: &Range<i64>, bytes: &[u8]) -> Result<()> {
-        let pane = Reader::read_all(bytes, |from| Pane::load(from, self.state.shape.parameters()))?;
-        let index = self.first_closed_from(bounds.start);
-        self.state.closed.insert(index, PlacedPane::new(bounds.start, bounds.end, pane));
-        self.state.origin = self.state.origin.min(bounds.start);
-        Ok(())
-    }
-
     fn first_closed_from(&self, position: i64) -> usize {
         self.state.closed.partition_point(|block| block.start < position)
     }
@@ -95,11 +86,13 @@ impl<K: Key> Timeline<K> {
 
     /// Puts a pane that was counted elsewhere, in the place of the one that is there, and forgets what no window can reach any more.
     pub(crate) fn rebuild(&mut self, bounds: &Range<i64>, bytes: &[u8]) -> Result<()> {
-        self.put(bounds, bytes)?;
-        let next = self.first_closed_from(bounds.start) + 1;
-        if self.state.closed.get(next).is_some_and(|block| block.start == bounds.start) {
-            self.state.closed.remove(next);
+        let pane = Reader::read_all(bytes, |from| Pane::load(from, self.state.shape.parameters()))?;
+        let index = self.first_closed_from(bounds.start);
+        if self.state.closed.get(index).is_some_and(|block| block.start == bounds.start) {
+            self.state.closed.remove(index);
         }
+        self.state.closed.insert(index, PlacedPane::new(bounds.start, bounds.end, pane));
+        self.state.origin = self.state.origin.min(bounds.start);
         let since = self.since(self.state.grid.length);
         self.state.closed.retain(|block| block.end > since);
         Ok(())

@@ -3,8 +3,7 @@ use crate::counting::events::smooth::{Histogram, Smooth};
 use crate::counting::window::{BoundaryPane, WindowView};
 use crate::mechanism::Secret;
 use crate::privacy::Epsilon;
-use crate::privacy::ledger::{Account, Amount, Cap, Charge, Ledger};
-use crate::privacy::ledger::{Price, Quote};
+use crate::privacy::ledger::{Account, Amount, Cap, Charge, Ledger, Price, Quote};
 use crate::spec::Unit;
 
 const CHARGE: Amount = Amount { epsilon: 1, delta: 0, rho: 0 };
@@ -16,10 +15,6 @@ fn charge(timeline: &mut Timeline<u64>, ledger: &mut Ledger, length: i64, most: 
     let numbers = timeline.positions_of_window(length);
     let grant = Quote { length, numbers }.charge(ledger, &Price { charge, cap });
     grant.ok().map(|grant| grant.boundary_paid())
-}
-
-fn no_charges() -> Ledger {
-    Ledger::new(Account::default())
 }
 
 fn releases<P>(ledger: &Ledger, block: &PlacedPane<P>) -> u64 {
@@ -97,7 +92,7 @@ fn panes_lie_the_same_whoever_closes_them() {
 fn a_release_charges_each_pane_once_and_the_one_it_begins_within_if_that_can_pay() {
     let mut timeline = timeline(10, 20);
     fill(&mut timeline, 0..65);
-    let mut ledger = no_charges();
+    let mut ledger = Ledger::new(Account::default());
     let charges = |timeline: &Timeline<u64>, ledger: &Ledger| -> Vec<u64> {
         let closed = timeline.state.closed.iter().map(|block| releases(ledger, block));
         let waiting = timeline.state.waiting.iter().map(|block| releases(ledger, block));
@@ -171,19 +166,6 @@ fn fill(timeline: &mut Timeline<u64>, positions: impl IntoIterator<Item = i64>) 
 }
 
 #[test]
-fn the_head_has_room_from_its_start_to_its_end() {
-    let mut timeline = timeline(10, 0);
-    let mut room = |position| timeline.room(position).map(|(_, room)| room);
-    assert_eq!(room(0), None);
-    timeline.update(15, None).unwrap();
-    let mut room = |position| timeline.room(position).map(|(_, room)| room);
-    assert_eq!([9, 10, 15, 19, 20, 21].map(&mut room), [None, Some(10), Some(5), Some(1), None, None]);
-    timeline.pass(18);
-    timeline.pass(12);
-    assert_eq!(cover(&mut timeline, 100).unwrap().latest, 18);
-}
-
-#[test]
 fn a_window_begins_no_earlier_than_the_first_event_that_came_late_or_not() {
     let mut timeline = timeline(10, 30);
     for (position, origin) in [(23, 20), (35, 20), (7, 0), (16, 0)] {
@@ -224,21 +206,6 @@ fn a_head_is_settled_when_nothing_can_come_any_more() {
         assert_eq!(timeline.state.closed.len(), 1);
         assert_eq!(timeline.state.closed[0].pane.events(), 50_001);
     }
-}
-
-#[test]
-fn the_panes_of_a_window_lie_within_it() {
-    let mut timeline = timeline(10, 0);
-    // As many events as the number of the pane.
-    (0..6).for_each(|start| fill(&mut timeline, (0..=start).map(|_| 10 * start)));
-    let events = |from: i64, to: i64| {
-        let panes = timeline.panes_of(&(from..to));
-        panes.iter().map(|pane| pane.events()).collect::<Vec<_>>()
-    };
-    assert_eq!(events(1, 4), [2, 3, 4]);
-    assert_eq!(events(2, 3), [3]);
-    assert_eq!(events(2, 2), [0_u64; 0]);
-    assert_eq!(events(-5, 9), [1, 2, 3, 4, 5]);
 }
 
 /// Panes that end when their norm reaches this, but for the noise.
@@ -322,10 +289,9 @@ fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
     }
 }
 
-/// Every event has a key of its own and panes are exact, so that what a release reads can be told event by
-/// event: no more often than allowed, each once, all of the window covered, and what is asked for and not
-/// covered in the pane that is measured. Streams with gaps and late events, windows of all lengths; under
-/// `FROSTPANE_LONG`, ten times as many.
+/// Every event has a key of its own and panes are exact, so what a release reads can be told event by event: no more often than allowed,
+/// each once, all of the window covered, and what is asked for and not covered in the pane that is measured. Streams with gaps and late
+/// events, windows of all lengths; under `FROSTPANE_LONG`, ten times as many.
 #[test]
 fn each_event_is_read_in_as_many_releases_as_its_pane_pays_for() {
     let shape = PaneShape::new(100_000, 8, None, 1).unwrap();
@@ -345,7 +311,7 @@ fn each_event_is_read_in_as_many_releases_as_its_pane_pays_for() {
         };
         let mut timeline = Timeline::<u64>::new(grid, shape, schedule, None);
         let most = 1 + below(3) as u32;
-        let mut ledger = no_charges();
+        let mut ledger = Ledger::new(Account::default());
         let mut events: Vec<(i64, u32)> = Vec::new();
         let mut clock = -500;
         for _ in 0..1_500 {

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::Timeline;
-use super::block::PlacedPane;
+use super::{PlacedPane, Timeline};
 use crate::counting::window::{BoundaryPane, WindowView};
 use crate::error::Result;
 use crate::key::Key;

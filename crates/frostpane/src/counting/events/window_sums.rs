@@ -19,9 +19,8 @@ const ROOMS_A_KEY: u64 = 3;
 /// Overhead of an allocation, in bytes.
 const ALLOCATION: u64 = 16;
 
-/// The sums of the counts of all panes of a window. A pane that comes is added and one that leaves is taken away, so that
-/// a window costs what changed since the one before it. Keys are looked up when they come; when they leave, it is known where
-/// they are. How many keys there are decides how long this takes, and nothing else: what does not fit is added up anew.
+/// The sums of the counts of all panes of a window: a pane that comes is added, one that leaves is taken away, and what does not fit is
+/// added up anew. Keys are looked up when they come alone. How many there are decides how long this takes, and nothing else.
 pub(crate) struct WindowSums<K> {
     places: HashTable<SumIndex>,
     /// Those of 0 are free.
@@ -29,7 +28,7 @@ pub(crate) struct WindowSums<K> {
     free: Vec<SumIndex>,
     /// Indices of the keys of each pane, in its order; the first pane is the next to leave.
     panes: VecDeque<Vec<SumIndex>>,
-    squares: u128,
+    pub squares: u128,
     /// The positions that it stands for.
     pub window: Range<i64>,
     most_bytes: u64,
@@ -125,10 +124,6 @@ impl<K: Key> WindowSums<K> {
         sums.map(|(key, sum)| (key.borrowed(), *sum))
     }
 
-    pub fn squares(&self) -> u128 {
-        self.squares
-    }
-
     pub fn bytes(&self) -> u64 {
         let places: usize = self.panes.iter().map(Vec::len).sum();
         self.sums.len() as u64 * self.bytes_a_sum + (places * size_of::<SumIndex>()) as u64
@@ -173,12 +168,12 @@ mod tests {
             assert_eq!(running.iter().collect::<BTreeMap<_, _>>(), expected);
             assert_eq!(running.iter().count(), expected.len());
             let squares: u64 = expected.values().map(|sum| sum * sum).sum();
-            assert_eq!(running.squares(), u128::from(squares));
+            assert_eq!(running.squares, u128::from(squares));
             most = most.max(expected.len());
         }
         assert!(running.sums.len() <= most && running.places.len() <= most);
         window.iter().for_each(|pane| running.take_away(pane));
-        assert_eq!((running.iter().count(), running.squares()), (0, 0));
+        assert_eq!((running.iter().count(), running.squares), (0, 0));
     }
 
     #[test]

@@ -25,12 +25,10 @@ const WAITING: usize = 4;
 /// Fewer events are not worth a thread.
 const MANY: usize = 1 << 15;
 
-/// Everything that users did in some periods. It is written down as it comes, and bounded user by user when all has come, or when
-/// it takes too much memory.
+/// Everything that users did in some periods: written down as it comes, and bounded user by user at the end or for want of memory.
 pub struct BatchBounder<K: Key> {
     candidates: CandidateFilter<K>,
     log: ContributionLog<K>,
-    fault: Fault,
 }
 
 struct CandidateFilter<K: Key> {
@@ -63,7 +61,6 @@ impl<K: Key> BatchBounder<K> {
                 periods,
             },
             log: ContributionLog::new(bounder, memory),
-            fault,
         }
     }
 
@@ -74,15 +71,11 @@ impl<K: Key> BatchBounder<K> {
         }
     }
 
-    pub fn extend<'a>(&mut self, events: impl Iterator<Item = OfferedEvent<'a, K>>) -> Result<()> {
+    pub fn extend<'a>(&mut self, mut events: impl Iterator<Item = OfferedEvent<'a, K>>) -> Result<()> {
         let are_many = events.size_hint().1.is_some_and(|most| most >= MANY);
-        match are_many && thread::available_parallelism().is_ok_and(|threads| threads > NonZeroUsize::MIN) {
-            true => self.extend_on_two_threads(events),
-            false => self.extend_on_one(events),
+        if are_many && thread::available_parallelism().is_ok_and(|threads| threads > NonZeroUsize::MIN) {
+            return self.extend_on_two_threads(events);
         }
-    }
-
-    fn extend_on_one<'a>(&mut self, mut events: impl Iterator<Item = OfferedEvent<'a, K>>) -> Result<()> {
         let mut chunk = Vec::new();
         while self.candidates.fill(&mut chunk, &mut events) {
             self.log.take(&mut chunk)?;
@@ -121,7 +114,7 @@ impl<K: Key> BatchBounder<K> {
         let first = self.candidates.periods.start;
         let counts = self.log.count(panes, |period| pane_of(first + i64::from(period)))?;
         let tally = Tally { beyond_bounds: self.tally().offered - counts.total(), ..*self.tally() };
-        let broken = (tally.offered, self.fault);
+        let broken = (tally.offered, self.log.bounder.fault);
         Ok((counts.close(&self.log.names, made_with, broken), tally))
     }
 

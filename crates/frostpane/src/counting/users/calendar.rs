@@ -9,8 +9,7 @@ use crate::error::{Error, Result};
 use crate::spec::users::MOST_EPOCHS;
 use crate::spec::{Bounds, Span};
 
-/// How the clock is cut, for everybody alike and before any event: into periods, so many of which are an epoch, and so many a pane. One
-/// of the two numbers is 1.
+/// Periods of the clock, alike for everybody and before any event: so many are an epoch, and so many a pane; one number is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calendar {
     /// In microseconds.

@@ -1,12 +1,13 @@
 //! Append-only log of contributions; spills to disk when memory runs out.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use super::contributions::{LOGS, UserPlace, UserTable};
 use super::counts::Counts;
 use super::key_interner::{KeyInterner, Nearby};
 use super::log::{Entry, KeyRef, Logs};
-use super::log_bounder::{LogBounder, StoredLogs, begin};
+use super::log_bounder::{LogBounder, RemainingLogs, begin};
 use super::spill::{SpillFactory, SpillFile, check_room, no_room};
 use crate::error::Result;
 use crate::key::Key;
@@ -20,10 +21,9 @@ const A_FEW: usize = LOGS / 16;
 /// Logs of fewer bytes are not worth a thread: twice the least that all of them take.
 const MUCH: u64 = 1 << 21;
 
-/// Keys with their numbers, and logs of who came to which. What does not fit into the memory goes to disk: where it was in between
-/// shows in nothing but time.
+/// Keys with their numbers, and logs of who came to which. What does not fit into the memory goes to disk, which only time shows.
 pub struct ContributionLog<K: Key> {
-    bounder: LogBounder,
+    pub bounder: LogBounder,
     logs: Logs<K>,
     pub names: KeyInterner<K>,
     /// True if keys that have no number yet are given one.
@@ -68,8 +68,16 @@ impl<K: Key> ContributionLog<K> {
         for some in offers.chunks_mut(TOGETHER) {
             // Step by step, because a short step has many waits for the memory at once.
             some.iter_mut().for_each(|offer| self.names.look_up(&mut offer.nearby));
-            some.iter_mut().for_each(|offer| self.number(offer));
-            some.iter().for_each(|offer| self.write(offer));
+            for offer in some.iter_mut() {
+                offer.number = match self.names_keys {
+                    true => Some(self.names.number_near(offer.key, offer.nearby)),
+                    false => self.names.find(offer.key),
+                };
+            }
+            for FilteredEvent { user, key, number, place, period, .. } in &*some {
+                let key = number.map_or(KeyRef::Key(*key), KeyRef::Number);
+                self.logs.push(place.log(), &Entry { user, period: *period, times: 1, key });
+            }
             self.not_looked += some.len() as u64;
             if self.not_looked >= LOOK_EVERY {
                 let made = self.make_room();
@@ -78,25 +86,6 @@ impl<K: Key> ContributionLog<K> {
             }
         }
         Ok(())
-    }
-
-    #[inline]
-    fn number(&mut self, offer: &mut FilteredEvent<'_, K>) {
-        offer.number = match self.names_keys {
-            true => Some(self.names.number_near(offer.key, offer.nearby)),
-            false => self.names.find(offer.key),
-        };
-    }
-
-    #[inline]
-    fn write(&mut self, offer: &FilteredEvent<'_, K>) {
-        let entry = Entry {
-            user: offer.user,
-            period: offer.period,
-            times: 1,
-            key: offer.number.map_or(KeyRef::Key(offer.key), KeyRef::Number),
-        };
-        self.logs.push(offer.place.log(), &entry);
     }
 
     #[cold]
@@ -165,7 +154,8 @@ impl<K: Key> ContributionLog<K> {
         let is_much = self.logs.bytes() >= MUCH || !self.on_disk.runs.is_empty();
         // Counts of two threads take twice the room.
         let has_room = Counts::bytes(panes, self.names.len()) <= self.most_bytes / 16;
-        let stored = StoredLogs::new(&mut self.logs, &mut self.on_disk);
+        let remaining = RemainingLogs { logs: &mut self.logs, on_disk: &mut self.on_disk, next: 0 };
+        let stored = Mutex::new(remaining);
         match self.names_keys && is_much && has_room {
             true => self.bounder.count_on_two_threads(&stored, &self.names, panes, &pane_of),
             false => self.bounder.count(&stored, &mut self.names, panes, pane_of),

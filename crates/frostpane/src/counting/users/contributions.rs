@@ -8,9 +8,8 @@ use std::cmp::Ordering;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::key_interner::{KeyInterner, Nearby};
-use crate::codec::{pack_number, unpack_number};
-use crate::key::Key;
 use crate::key::mix::mix;
+use crate::key::{Bytes, Key};
 use crate::spec::Bounds;
 
 /// Users are spread over so many parts by a hash of their id: where all together do not fit into the memory, one part does.
@@ -55,7 +54,7 @@ pub struct UserTable {
     more: Vec<KeyTimes>,
     /// Ids of users, each with its length before it.
     ids: Vec<u8>,
-    is_full: bool,
+    pub is_full: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -150,7 +149,7 @@ impl Rule {
 
     #[inline]
     pub fn nearby<K: Key>(self, key: K::Ref<'_>) -> Nearby {
-        Nearby::hashed(K::hash(key, self.seed_of_keys()))
+        Nearby { hash: K::hash(key, self.seed_of_keys()), held: None }
     }
 
     #[inline]
@@ -168,13 +167,7 @@ impl<K: Key> Contributions<K> {
         Self { rule, names: rule.names(), parts: (0..PARTS).map(|_| UserTable::default()).collect() }
     }
 
-    #[inline]
-    pub fn place(&self, user: &[u8], period: u32) -> UserPlace {
-        self.rule.place(user, period)
-    }
-
-    /// A user came to a key in a period of an epoch, so often. Of all keys that come those are kept, in whatever order they come, that
-    /// are first in the user's order of preference.
+    /// A user came to a key in a period of an epoch, so often: [`UserTable::offer`] says which keys are kept.
     #[inline]
     pub fn offer(&mut self, user: &[u8], place: UserPlace, epoch: i64, key: K::Ref<'_>, times: u32) {
         let key = self.names.number(key);
@@ -187,8 +180,7 @@ impl<K: Key> Contributions<K> {
         self.parts[place.part()].offer(self.rule, &self.names, &offer);
     }
 
-    /// Takes a key of a user for good, if they have named fewer than they may, and as often as it may still count. How often that
-    /// is.
+    /// Takes a key of a user for good, if they have named fewer than they may. Returns how often it may still count.
     pub fn admit(&mut self, user: &[u8], place: UserPlace, key: K::Ref<'_>, times: u32) -> u32 {
         let key = self.names.number(key);
         let part = &mut self.parts[place.part()];
@@ -219,14 +211,9 @@ impl<K: Key> Contributions<K> {
         part.find(slot, number).map_or(0, |named| named.times - before)
     }
 
-    /// Visits everything that may count of the users of a part, periods in their order.
-    pub fn for_each_of_part(
-        &self,
-        part: usize,
-        epoch_of: impl Fn(u32) -> i64,
-        visit: impl FnMut(Contribution<'_>),
-    ) {
-        self.parts[part].for_each(self.rule, &self.names, epoch_of, visit);
+    /// Visits everything that may count, of users all of whose periods are in one epoch.
+    pub fn for_each(&self, epoch: i64, mut visit: impl FnMut(Contribution<'_>)) {
+        self.parts.iter().for_each(|part| part.for_each(self.rule, &self.names, |_| epoch, &mut visit));
     }
 
     /// Visits everything that may count, with whom it is of, in no order: user, period, key and how often.
@@ -236,14 +223,13 @@ impl<K: Key> Contributions<K> {
 
     pub fn for_each_of_log(&self, log: usize, mut visit: impl FnMut(&[u8], u32, u32)) {
         self.parts[log / (LOGS / PARTS)].for_each_entry(|user, period, key, times| {
-            if self.place(user, period).log() == log {
+            if self.rule.place(user, period).log() == log {
                 visit(user, key, times);
             }
         });
     }
 
-    /// Returns true if users or keys came that there is no number for any more: what is kept is then not within the bounds, and must not be
-    /// released.
+    /// Returns true if there was no number for a user or a key: what is kept is then not within the bounds, and must not be released.
     pub fn is_full(&self) -> bool {
         self.names.is_full || self.parts.iter().any(|part| part.is_full)
     }
@@ -355,10 +341,6 @@ impl UserTable {
         }
     }
 
-    pub fn is_full(&self) -> bool {
-        self.is_full
-    }
-
     #[inline]
     fn slot(&mut self, user: &[u8], place: UserPlace) -> usize {
         if self.taken * 4 >= self.slots.len() * 3 {
@@ -385,8 +367,7 @@ impl UserTable {
         };
         self.slots[at] = UserSlot { tag, period: place.period, id, first: NO_KEY };
         self.taken += 1;
-        pack_number(user.len() as u64, &mut self.ids);
-        self.ids.extend_from_slice(user);
+        Bytes::pack(user, &mut self.ids);
         at
     }
 
@@ -452,9 +433,7 @@ fn start(tag: u32, size: usize) -> usize {
 
 #[inline]
 fn id_at(ids: &[u8], start: u32) -> &[u8] {
-    let mut rest = &ids[start as usize..];
-    let length = unpack_number(&mut rest).unwrap_or(0) as usize;
-    &rest[..length]
+    Bytes::unpack(&mut &ids[start as usize..]).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -489,7 +468,7 @@ mod tests {
         }
         let mut kept = Vec::new();
         let visit = |user: Contribution<'_>| kept.push((user.user.to_vec(), user.keys.len()));
-        contributions.for_each_of_part(place.part(), |_| 0, visit);
+        contributions.for_each(0, visit);
         kept.sort_unstable();
         assert_eq!(kept, [(b"a".to_vec(), 2), (b"b".to_vec(), 1)]);
     }
@@ -499,7 +478,7 @@ mod tests {
     #[test]
     fn users_without_a_number_are_noticed() {
         let mut contributions = Contributions::<u64>::new(Rule::new(&Bounds::new(1), 7));
-        let place = contributions.place(b"ann", 0);
+        let place = contributions.rule.place(b"ann", 0);
         for (length, is_full) in [(0, false), (u32::MAX as usize, true)] {
             contributions.parts[place.part()] = UserTable { ids: vec![0; length], ..UserTable::default() };
             (0..3).for_each(|key| contributions.offer(b"ann", place, 0, key, 1));

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::Calendar;
 use super::streaming_bounder::StreamingBounder;
 use crate::codec::{MOST, Reader, Writer, check};
 use crate::counting::window::WindowView;
@@ -11,11 +10,9 @@ use crate::error::Result;
 use crate::key::Key;
 use crate::pane::{PackedCounts, Pane, Parameters};
 
-/// A pane for every epoch that has ended, as far back as a window can reach, and what users do in those that have not. Only the clock
-/// ends an epoch.
+/// A pane for every epoch that has ended and that a window can reach, and what users do in the others. Only the clock ends an epoch.
 pub struct EpochPanes<K: Key> {
     pub live: StreamingBounder<K>,
-    pub calendar: Calendar,
     made_with: Parameters,
     longest: i64,
     /// Time that an epoch waits for late events, in microseconds.
@@ -30,17 +27,15 @@ impl<K: Key> EpochPanes<K> {
     /// From this moment on.
     pub fn new(
         live: StreamingBounder<K>,
-        calendar: Calendar,
         made_with: Parameters,
         (length, lateness): (i64, i64),
         begin: i64,
     ) -> Self {
         Self {
-            longest: calendar.epochs_in(length),
-            open: calendar.period_at(begin),
+            longest: live.calendar.epochs_in(length),
+            open: live.calendar.period_at(begin),
             now: begin,
             live,
-            calendar,
             made_with,
             lateness,
             closed: BTreeMap::new(),
@@ -53,7 +48,7 @@ impl<K: Key> EpochPanes<K> {
         (time, user, key): (i64, Option<&'a [u8]>, Option<K::Ref<'a>>),
         before: i64,
     ) -> Result<()> {
-        let latest = self.calendar.period_at(before.max(self.now));
+        let latest = self.live.calendar.period_at(before.max(self.now));
         self.live.push_within(self.open..=latest, time, user, key)
     }
 
@@ -74,15 +69,15 @@ impl<K: Key> EpochPanes<K> {
     }
 
     pub fn ends_by(&self, now: i64) -> bool {
-        self.calendar.period_at(now.saturating_sub(self.lateness)) > self.open
+        self.live.calendar.period_at(now.saturating_sub(self.lateness)) > self.open
     }
 
     fn waiting(&self) -> i64 {
-        self.calendar.period_at(self.now.saturating_sub(self.lateness))
+        self.live.calendar.period_at(self.now.saturating_sub(self.lateness))
     }
 
     pub fn epochs(&self, length: i64) -> std::ops::Range<i64> {
-        self.open - self.calendar.epochs_in(length)..self.open
+        self.open - self.live.calendar.epochs_in(length)..self.open
     }
 
     /// A window, of which every epoch has a pane, with events or without.
@@ -90,7 +85,7 @@ impl<K: Key> EpochPanes<K> {
         let epochs = self.epochs(length);
         let none = || Cow::Owned(Pane::exact(self.made_with, PackedCounts::collect(std::iter::empty())));
         let pane = |epoch: i64| self.closed.get(&epoch).map_or_else(none, Cow::Borrowed);
-        let moments = self.calendar.start_of(epochs.start)..self.calendar.start_of(epochs.end);
+        let moments = self.live.calendar.start_of(epochs.start)..self.live.calendar.start_of(epochs.end);
         WindowView::of_epochs(epochs.map(pane).collect(), moments)
     }
 
@@ -120,7 +115,7 @@ impl<K: Key> EpochPanes<K> {
         check(is_due, "epochs have ended that are to come, or have not that are over")?;
         self.open = open;
         self.closed = from.each(|from| {
-            let epoch = from.within(MOST / self.calendar.length_of_epoch() as u64)?;
+            let epoch = from.within(MOST / self.live.calendar.length_of_epoch() as u64)?;
             Ok((epoch, self.read(&pane(epoch)?)?))
         })?;
         self.live.load(from)

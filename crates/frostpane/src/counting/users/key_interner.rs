@@ -23,7 +23,7 @@ pub struct KeyInterner<K> {
 
 /// All that it takes to tell a key from others: what its hash begins with, and where it begins.
 #[derive(Clone, Copy, Debug)]
-struct Numbered {
+pub struct Numbered {
     tag: u32,
     number: u32,
     start: usize,
@@ -44,15 +44,8 @@ fn tag(hash: u64) -> u32 {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Nearby {
-    hash: u64,
-    held: Option<Numbered>,
-}
-
-impl Nearby {
-    #[inline]
-    pub fn hashed(hash: u64) -> Self {
-        Self { hash, held: None }
-    }
+    pub hash: u64,
+    pub held: Option<Numbered>,
 }
 
 impl<K: Key> KeyInterner<K> {

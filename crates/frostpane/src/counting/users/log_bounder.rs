@@ -1,7 +1,7 @@
 //! Bounds logged contributions user by user, when all have come: log by log, because no two logs have a user in common.
 
 use std::borrow::Borrow;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::calendar::Calendar;
@@ -17,23 +17,11 @@ use crate::key::Key;
 /// Bytes of an entry, about.
 const AN_ENTRY: usize = 16;
 
-pub struct StoredLogs<'a, K>(Mutex<RemainingLogs<'a, K>>);
-
-struct RemainingLogs<'a, K> {
-    logs: &'a mut Logs<K>,
-    on_disk: &'a mut SpillFile,
-    next: usize,
-}
-
-impl<'a, K> StoredLogs<'a, K> {
-    pub fn new(logs: &'a mut Logs<K>, on_disk: &'a mut SpillFile) -> Self {
-        let next = 0;
-        Self(Mutex::new(RemainingLogs { logs, on_disk, next }))
-    }
-
-    fn left(&self) -> MutexGuard<'_, RemainingLogs<'a, K>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Logs that nobody has counted yet, from the next one on.
+pub struct RemainingLogs<'a, K> {
+    pub logs: &'a mut Logs<K>,
+    pub on_disk: &'a mut SpillFile,
+    pub next: usize,
 }
 
 impl<K: Key> RemainingLogs<'_, K> {
@@ -83,16 +71,17 @@ pub struct LogBounder {
 impl LogBounder {
     pub fn count<K: Key>(
         self,
-        stored: &StoredLogs<'_, K>,
+        stored: &Mutex<RemainingLogs<'_, K>>,
         mut names: impl KeyNumbering<K>,
         panes: usize,
         pane_of: impl Fn(u32) -> usize,
     ) -> Result<Counts> {
+        let left = || stored.lock().unwrap_or_else(PoisonError::into_inner);
         let mut counts = Counts::new(panes);
         let (mut part, mut packed) = (UserTable::default(), Vec::new());
         loop {
             let (taken, runs) = {
-                let mut left = stored.left();
+                let mut left = left();
                 let taken = left.take();
                 let on_disk = |log| left.on_disk.length(log);
                 (taken.map(|(log, blocks)| (log, blocks, on_disk(log))), left.on_disk.runs.len())
@@ -105,7 +94,7 @@ impl LogBounder {
                 self.offer_all(&mut part, &mut names, &block)?;
             }
             for run in 0..runs {
-                stored.left().on_disk.read(run, log, &mut packed)?;
+                left().on_disk.read(run, log, &mut packed)?;
                 self.offer_all(&mut part, &mut names, &packed)?;
             }
             let names = names.borrow();
@@ -117,7 +106,7 @@ impl LogBounder {
     /// The same on two threads, where all keys have a number: counts are sums, so that it does not matter who counts whom.
     pub fn count_on_two_threads<K: Key>(
         self,
-        stored: &StoredLogs<'_, K>,
+        stored: &Mutex<RemainingLogs<'_, K>>,
         names: &KeyInterner<K>,
         panes: usize,
         pane_of: &(impl Fn(u32) -> usize + Sync),
@@ -150,7 +139,7 @@ impl LogBounder {
             };
             part.offer(self.rule, (*names).borrow(), &offer);
         }
-        check_room(part.is_full())
+        check_room(part.is_full)
     }
 
     fn settle<K: Key>(self, part: &UserTable, names: &KeyInterner<K>, mut count: impl FnMut(u32, u32, u32)) {
@@ -161,7 +150,7 @@ impl LogBounder {
         let mut admitted = Contributions::<K>::new(self.rule);
         part.for_each(self.rule, names, epoch_of, |Contribution { period, user, keys }| {
             let epoch = (epoch_of(period) - self.calendar.epoch_of(self.first)) as u32;
-            let place = admitted.place(user, epoch);
+            let place = self.rule.place(user, epoch);
             for (number, times) in keys {
                 if let Some(key) = names.key(*number) {
                     count(period, *number, admitted.admit(user, place, key, *times));

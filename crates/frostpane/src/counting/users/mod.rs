@@ -16,7 +16,6 @@ mod stored;
 mod streaming_bounder;
 #[cfg(test)]
 mod tests;
-mod user_set;
 
 pub use batch_bounder::BatchBounder;
 pub use calendar::Calendar;

@@ -28,10 +28,6 @@ impl SpillFactory {
     pub fn new(create: impl Fn() -> io::Result<Box<dyn File>> + Send + Sync + 'static) -> Self {
         Self(Arc::new(create))
     }
-
-    pub(crate) fn create(&self) -> Result<Box<dyn File>> {
-        (self.0)().map_err(|cause| full(&cause))
-    }
 }
 
 impl fmt::Debug for SpillFactory {
@@ -110,7 +106,7 @@ impl SpillFile {
 
     fn writer(&mut self, scratch: &SpillFactory) -> Result<BufWriter<&mut Box<dyn File>>> {
         let end = self.end();
-        let file = self.file.take().map_or_else(|| scratch.create(), Ok)?;
+        let file = self.file.take().map_or_else(|| (scratch.0)(), Ok).map_err(|cause| full(&cause))?;
         let file = self.file.insert(file);
         file.seek(SeekFrom::Start(end)).map_err(|cause| full(&cause))?;
         Ok(BufWriter::with_capacity(TOGETHER, file))

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use super::contributions::{Contributions, Rule};
 use super::spill::no_room;
-use super::streaming_bounder::StreamingBounder;
-use super::user_set::Users;
+use super::streaming_bounder::{StreamingBounder, Users};
 use crate::codec::{Reader, Writer, check, damaged};
 use crate::counting::Tally;
 use crate::error::Result;
@@ -159,7 +158,7 @@ impl<K: Key> Contributions<K> {
             let key = u32::try_from(key).ok().filter(|key| (*key as usize) < keys);
             let key = key.ok_or_else(|| damaged("a user came to a key that is none"))?;
             // Of no more keys than may be kept there is no choice, so the epoch does not matter.
-            loaded.offer_number(user, loaded.place(user, 0), 0, key, times);
+            loaded.offer_number(user, rule.place(user, 0), 0, key, times);
         }
         check(!loaded.is_full(), "there are more users than there can be").map(|()| loaded)
     }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::calendar::Calendar;
-use super::contributions::{Contribution, Contributions, LOGS, PARTS, Rule};
+use super::contributions::{Contribution, Contributions, LOGS, Rule};
 use super::counts::Counts;
 use super::event_filter::EventFilter;
+use super::log::{self, Entry, KeyRef};
 use super::log_bounder::not_as_it_was;
-use super::spill::{SpillFactory, check_room, no_room};
-use super::user_set::Users;
+use super::spill::{SpillFactory, SpillFile, check_room, no_room};
 use crate::error::Result;
 use crate::fault::{Fault, Mutant};
 use crate::key::{Key, Keys};
@@ -30,13 +30,12 @@ pub struct StreamingBounder<K: Key> {
     counted: BTreeMap<i64, Pane<K>>,
     /// By epoch; needed only where an epoch has several periods.
     pub(super) admitted: BTreeMap<i64, Users<K>>,
-    most_bytes: u64,
+    pub most_bytes: u64,
     /// Files for users that do not fit into the memory.
-    pub(super) scratch: Option<SpillFactory>,
+    pub scratch: Option<SpillFactory>,
     /// True if more users than fit are an error where there is no disk: what was taken once has its place.
     pub is_limited: bool,
-    /// True if some events are missing, for want of room or because the disk lost them: which ones depends on everybody, so nothing is made
-    /// of the rest.
+    /// True if events are missing for want of room or by a fault of the disk: which ones depends on everybody, so no others count.
     is_full: bool,
     fault: Fault,
 }
@@ -66,15 +65,6 @@ impl<K: Key> StreamingBounder<K> {
         }
     }
 
-    pub fn spill_to(&mut self, scratch: Option<SpillFactory>) {
-        self.scratch = scratch;
-    }
-
-    #[cfg(test)]
-    pub fn limit_bytes(&mut self, most_bytes: u64) {
-        self.most_bytes = most_bytes;
-    }
-
     /// One event, if it lies in one of these panes. The clock decides which they are, and no event does.
     pub fn push_within<'a>(
         &mut self,
@@ -100,7 +90,7 @@ impl<K: Key> StreamingBounder<K> {
         let period = self.calendar.period_at(time);
         *self.offered.entry(period).or_default() += 1;
         let open = self.open.entry(period).or_insert_with(|| Users::new(self.rule));
-        let place = open.memory.place(user, 0);
+        let place = self.rule.place(user, 0);
         let epoch = self.calendar.epoch_of(period);
         open.memory.offer(user, place, epoch, key, 1);
         if self.filter.tally.offered.is_multiple_of(LOOK_EVERY) {
@@ -169,7 +159,7 @@ impl<K: Key> StreamingBounder<K> {
         if self.fault.is(Mutant::SecondMap) {
             self.admitted.remove(&epoch);
         }
-        let bounder = PeriodBounder { epoch, fault: self.fault };
+        let fault = self.fault;
         let splits = self.calendar.splits_epochs();
         if splits {
             self.admitted.entry(epoch).or_insert_with(|| Users::new(self.rule));
@@ -177,18 +167,18 @@ impl<K: Key> StreamingBounder<K> {
         let admitted = self.admitted.get_mut(&epoch).filter(|_| splits);
         if !users.are_on_disk() && admitted.as_ref().is_none_or(|users| !users.are_on_disk()) {
             let admitted = admitted.map(|users| &mut users.memory);
-            return bounder.admit(&users.memory, admitted, |_, key, times| count(key, times));
+            return admit((epoch, fault), &users.memory, admitted, |_, key, times| count(key, times));
         }
         for log in 0..LOGS {
             let candidates = users.of_log(log, epoch)?;
             let Some(admitted) = self.admitted.get_mut(&epoch).filter(|_| splits) else {
-                bounder.admit(&candidates, None, |_, key, times| count(key, times))?;
+                admit((epoch, fault), &candidates, None, |_, key, times| count(key, times))?;
                 continue;
             };
             let mut before = admitted.of_log(log, epoch)?;
-            bounder.admit(&candidates, Some(&mut before), |user, key, times| {
+            admit((epoch, fault), &candidates, Some(&mut before), |user, key, times| {
                 count(key, times);
-                let place = admitted.memory.place(user, 0);
+                let place = self.rule.place(user, 0);
                 admitted.memory.offer(user, place, epoch, key, times);
             })?;
             self.make_room()?;
@@ -218,46 +208,96 @@ fn spill_largest<K: Key>(mut all: Vec<&mut Users<K>>, mut more: u64, scratch: &S
     Ok(())
 }
 
-/// Takes candidates of a period for good.
-struct PeriodBounder {
-    epoch: i64,
-    fault: Fault,
-}
-
-impl PeriodBounder {
-    /// Visits what counts of candidates: user, key and how often. What was admitted in the epoch before is in `admitted`, where an epoch
-    /// has several periods, and so is afterwards what is now.
-    fn admit<K: Key>(
-        &self,
-        candidates: &Contributions<K>,
-        mut admitted: Option<&mut Contributions<K>>,
-        mut count: impl FnMut(&[u8], K::Ref<'_>, u32),
-    ) -> Result<()> {
-        for part in 0..PARTS {
-            let visit = |Contribution { user, keys, .. }: Contribution<'_>| {
-                for (number, times) in keys {
-                    let Some(key) = candidates.names.key(*number) else {
-                        continue;
-                    };
-                    let times = match admitted.as_deref_mut() {
-                        Some(admitted) => self.take(admitted, user, key, *times),
-                        None => *times,
-                    };
-                    if times > 0 {
-                        count(user, key, times);
+/// Takes candidates of a period for good, and visits what counts of them: user, key and how often. What was admitted in the epoch before is
+/// in `admitted`, where an epoch has several periods, and so is afterwards what is now.
+fn admit<K: Key>(
+    (epoch, fault): (i64, Fault),
+    candidates: &Contributions<K>,
+    mut admitted: Option<&mut Contributions<K>>,
+    mut count: impl FnMut(&[u8], K::Ref<'_>, u32),
+) -> Result<()> {
+    candidates.for_each(epoch, |Contribution { user, keys, .. }| {
+        for (number, times) in keys {
+            let Some(key) = candidates.names.key(*number) else {
+                continue;
+            };
+            let times = match admitted.as_deref_mut() {
+                None => *times,
+                Some(admitted) => {
+                    let place = admitted.rule.place(user, 0);
+                    match fault.is(Mutant::RevisedAdmission) {
+                        true => admitted.revise(user, place, epoch, key, *times),
+                        false => admitted.admit(user, place, key, *times),
                     }
                 }
             };
-            candidates.for_each_of_part(part, |_| self.epoch, visit);
+            if times > 0 {
+                count(user, key, times);
+            }
         }
-        check_room(candidates.is_full() || admitted.is_some_and(|admitted| admitted.is_full()))
+    });
+    check_room(candidates.is_full() || admitted.is_some_and(|admitted| admitted.is_full()))
+}
+
+/// What users came to in one period, or what was admitted of them in one epoch. A user may be in memory and in several runs on disk:
+/// all that counts is found log by log.
+pub struct Users<K> {
+    pub memory: Contributions<K>,
+    pub on_disk: SpillFile,
+}
+
+impl<K: Key> Users<K> {
+    pub fn new(rule: Rule) -> Self {
+        Self { memory: Contributions::new(rule), on_disk: SpillFile::default() }
     }
 
-    fn take<K: Key>(&self, admitted: &mut Contributions<K>, user: &[u8], key: K::Ref<'_>, times: u32) -> u32 {
-        let place = admitted.place(user, 0);
-        match self.fault.is(Mutant::RevisedAdmission) {
-            true => admitted.revise(user, place, self.epoch, key, times),
-            false => admitted.admit(user, place, key, times),
+    pub fn are_on_disk(&self) -> bool {
+        !self.on_disk.runs.is_empty()
+    }
+
+    pub fn spill(&mut self, scratch: &SpillFactory) -> Result<()> {
+        check_room(self.memory.is_full())?;
+        let memory = &self.memory;
+        self.on_disk.write(scratch, |log| std::iter::once(memory.packed_log(log)))?;
+        self.memory = Contributions::new(memory.rule);
+        Ok(())
+    }
+
+    /// All users of a log, in a table of their own. The order of preference is that of an epoch.
+    pub fn of_log(&mut self, log: usize, epoch: i64) -> Result<Contributions<K>> {
+        let mut gathered = Contributions::new(self.memory.rule);
+        let mut packed = self.memory.packed_log(log);
+        gathered.offer_packed(&packed, epoch)?;
+        for run in 0..self.on_disk.runs.len() {
+            self.on_disk.read(run, log, &mut packed)?;
+            gathered.offer_packed(&packed, epoch)?;
         }
+        check_room(gathered.is_full()).map(|()| gathered)
+    }
+}
+
+impl<K: Key> Contributions<K> {
+    fn packed_log(&self, log: usize) -> Vec<u8> {
+        let mut packed = Vec::new();
+        self.for_each_of_log(log, |user, number, times| {
+            if let Some(key) = self.names.key(number) {
+                let key = KeyRef::<K>::Key(key);
+                let entry = Entry { user, period: 0, times, key };
+                log::pack(&entry, &mut packed);
+            }
+        });
+        packed
+    }
+
+    fn offer_packed(&mut self, mut packed: &[u8], epoch: i64) -> Result<()> {
+        while !packed.is_empty() {
+            let entry = log::unpack::<K>(&mut packed).ok_or_else(not_as_it_was)?;
+            let KeyRef::Key(key) = entry.key else {
+                return Err(not_as_it_was());
+            };
+            let place = self.rule.place(entry.user, 0);
+            self.offer(entry.user, place, epoch, key, entry.times);
+        }
+        Ok(())
     }
 }

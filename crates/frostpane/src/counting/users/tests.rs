@@ -343,7 +343,7 @@ fn live_counts_of_crowd(bounds: Bounds, pane: i64, memory: Memory) -> (Vec<Strin
     let calendar = Calendar::new(&bounds, pane);
     let mut live =
         StreamingBounder::<u64>::new(Keys::Open, bounds, calendar, SEED, memory.0, Fault::default());
-    live.spill_to(memory.1);
+    live.scratch = memory.1;
     let mut events = crowd();
     // The panes of an epoch come in their order, all else at random.
     events.sort_by_key(|(time, ..)| time.div_euclid(pane));

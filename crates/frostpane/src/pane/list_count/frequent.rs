@@ -45,8 +45,7 @@ impl Frequent {
         (&self.found[..found], &self.rest[..others])
     }
 
-    /// Assigns each slot a word that came twice with no other word for the slot between. Returns true
-    /// if it pays.
+    /// Gives each slot a word that came to it twice in a row. Returns true if it pays.
     fn choose(&mut self, sample: &[u64]) -> bool {
         let mut last = [0; SLOTS];
         self.words.fill(0);
@@ -60,8 +59,7 @@ impl Frequent {
         frequent.count() * WORTH_COUNTING > sample.len()
     }
 
-    /// Counts the frequent words, sets the others aside and returns their number. Branch-free, because
-    /// which words are frequent cannot be predicted.
+    /// Counts the frequent words and returns how many others it set aside. Branch-free: which are frequent cannot be predicted.
     fn pass(&mut self, list: &[u64]) -> usize {
         let rest = room(&mut self.rest, list.len());
         let mut others = 0;

@@ -27,9 +27,8 @@ pub struct ListCounter {
 }
 
 impl ListCounter {
-    /// Visits, in batches, each word that occurs more than `times` times in a list of fewer than `2^32`
-    /// words, once. Fast if all bits of the words look random. `whole` sees the list first: the
-    /// frequent words with their counts, and all others one by one.
+    /// Visits, in batches, each word that occurs more than `times` times in a list of fewer than `2^32` words, once. Fast if words look
+    /// random. `whole` sees the list first: the frequent words with their counts, and all others one by one.
     pub fn count(
         &mut self,
         list: &[u64],

@@ -1,19 +1,13 @@
 //! A table of words that stays in the nearest cache.
 //!
-//! The usual way, a hash table with a lookup for each event, is slow where it hurts: in a flat stream almost
-//! every lookup misses the cache, and whether a key is new is a branch that is mispredicted half of the time.
-//! Here a bucket of the list has about 700 words that share their first bits, and:
+//! A hash table with a lookup for each event misses the cache in a flat stream, and whether a key is new is
+//! mispredicted half of the time. Here a bucket has about 700 words that share their first bits, and:
 //!
-//! - Words are hashes already, so their next 11 bits are the slot. Slots, counts and places take 28 kB,
-//!   within a nearest cache of 32 kB or more; results are written sequentially.
-//! - Nothing branches on whether a word is new, equal to the one in its slot or another. The first two
-//!   are the same store; the last sets the word aside, for a second pass over the few collisions.
-//! - Taken slots are remembered, so emptying a table takes time proportional to its words, not its
-//!   size.
-//! - Where more words share their first bits than the table can hold, which is rare for hashes but
-//!   possible for chosen keys, the bucket is sorted instead: slower by a factor, never by a square.
-//!
-//! None of this affects a count.
+//! - Words are hashes already, so their next 11 bits are the slot. Slots, counts and places take 28 kB.
+//! - A word that is new, or equal to the one in its slot, is the same store; any other is set aside.
+//! - Taken slots are remembered, so emptying a table takes time proportional to its words.
+//! - Where more words share their first bits than the table can hold, as chosen keys may, the bucket is sorted
+//!   instead: slower by a factor, never by a square.
 
 use std::hint::select_unpredictable;
 
@@ -51,8 +45,7 @@ impl Default for WordTable {
 }
 
 impl WordTable {
-    /// Visits the words of a list that occur more than `times` times. All words share their `known`
-    /// first bits.
+    /// Visits the words of a list that occur more than `times` times. All words share their `known` first bits.
     pub fn count(&mut self, list: &mut [u64], known: u32, times: u64, mut visit: impl FnMut(&[WordCount])) {
         let mut rest = &*list;
         while !rest.is_empty() && self.taken < MOST_TAKEN {
@@ -70,8 +63,7 @@ impl WordTable {
         }
     }
 
-    /// Branch-free, because which words are new cannot be predicted; colliding words are counted in a
-    /// second pass.
+    /// Counts words without a branch on whether they are new; those that collide are counted in a second pass.
     fn count_block(&mut self, block: &[u64], known: u32) {
         let (mut taken, mut further) = (self.taken, 0);
         for word in block {
@@ -133,20 +125,4 @@ fn count_by_sorting(list: &mut [u64], times: u64, mut visit: impl FnMut(&[WordCo
     list.chunk_by(|a, b| a == b)
         .filter(|same| same.len() as u64 > times)
         .for_each(|same| visit(&[(same[0], same.len() as u64)]));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sorting_finds_all_words_that_came_more_than_so_many_times() {
-        for (times, expected) in
-            [(0, &[(3, 2), (7, 3), (8, 1), (9, 1)][..]), (1, &[(3, 2), (7, 3)]), (2, &[(7, 3)])]
-        {
-            let mut found = Vec::new();
-            count_by_sorting(&mut [7, 3, 7, 9, 3, 7, 8], times, |some| found.extend_from_slice(some));
-            assert_eq!(found, expected, "{times}");
-        }
-    }
 }

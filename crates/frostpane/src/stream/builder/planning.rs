@@ -14,9 +14,8 @@ use crate::release::Request;
 use crate::release::continual::{ContinualReleaser, ContinualSetup, threshold_of_users};
 use crate::release::noise_tree::WindowNoise;
 use crate::release::request::{drawn, noise_unit};
-use crate::spec::check_windows;
 use crate::spec::window::LONGEST;
-use crate::spec::{Choice, Norm, Policy, Span, Unit, ValidSpec};
+use crate::spec::{Choice, Norm, Policy, Reason, Span, Unit, ValidSpec, check_windows};
 
 impl<K: Key> Builder<K> {
     /// The layout of panes, and the memory that it takes.
@@ -72,7 +71,7 @@ impl<K: Key> Builder<K> {
     pub fn choice(&self) -> Result<Choice> {
         match (self.spec.policy, self.spec.unit) {
             (Some(Policy::Fixed), _) => return Ok(Choice::KNOWN_END),
-            (Some(policy), _) => return Ok(Choice::given(policy)),
+            (Some(policy), _) => return Ok(Choice { policy, reason: Reason::Given }),
             (None, Unit::User(_)) if !self.spec.continual => return Ok(Choice::KNOWN_END),
             (None, _) if self.spec.until.is_some() => return Ok(Choice::KNOWN_END),
             (None, _) => {}
