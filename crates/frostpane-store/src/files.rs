@@ -1,9 +1,9 @@
 //! Files that only their owner can read.
 
 use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
-use std::{env, io, process};
 
 use frostpane::stream::SpillFactory;
 
@@ -36,34 +36,13 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
 
 /// Creates a temporary file without a name: no other process can open it, and it disappears with this one.
 pub fn scratch() -> io::Result<Box<dyn frostpane::File>> {
-    for number in 0_u32.. {
-        let path = env::temp_dir().join(format!("frostpane-{}-{number}", process::id()));
-        match create_private(&path) {
-            Ok(file) => {
-                fs::remove_file(&path)?;
-                return Ok(Box::new(file));
-            }
-            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(cause) => return Err(cause),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
+    Ok(Box::new(tempfile::tempfile()?))
 }
 
-/// Creates such files on the disk of a store, which one process has open at a time. Each has a name for a
-/// moment.
+/// Creates such files on the disk of a store.
 pub(crate) fn scratch_in(folder: &Path) -> SpillFactory {
-    let path = folder.join("scratch");
-    SpillFactory::new(move || {
-        // A process may have ended between the two steps below.
-        match fs::remove_file(&path) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-            _ => {}
-        }
-        let file = create_private(&path)?;
-        fs::remove_file(&path)?;
-        Ok(Box::new(file))
-    })
+    let folder = folder.to_owned();
+    SpillFactory::new(move || Ok(Box::new(tempfile::tempfile_in(&folder)?)))
 }
 
 /// Points at which a test ends the process as by a power failure, or makes the disk fail or full.

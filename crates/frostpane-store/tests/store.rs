@@ -823,11 +823,11 @@ fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
         let first = (hours() - 48) / 6 * 6;
         let mut store = begin(&path, json, Some(first * HOUR), None).unwrap();
         hour(&mut store, first).unwrap();
-        // A folder that is not empty blocks the temporary file.
-        let in_the_way = path.join("scratch");
-        std::fs::create_dir_all(in_the_way.join("folder")).unwrap();
+        // Where there is no folder no temporary file can be made.
+        let elsewhere = path.with_extension("elsewhere");
+        std::fs::rename(&path, &elsewhere).unwrap();
         let said = push_users(&mut store, "crowd", first + 1, 0..200_000).unwrap_err().to_string();
-        std::fs::remove_dir_all(&in_the_way).unwrap();
+        std::fs::rename(&elsewhere, &path).unwrap();
         assert!(said.contains("did not fit into the memory"), "{said}");
         drop(store);
         let mut store = Store::<Bytes>::open(&path).unwrap();
