@@ -183,7 +183,7 @@ pub fn warnings_of<K: Key>(
 
 /// Notes about files that were read.
 pub fn read_notes(source: &Source) -> Vec<String> {
-    let (report, schema) = (source.report(), source.schema());
+    let (report, schema) = (&source.report, &source.schema);
     let tally = &report.tally;
     let mut notes = Vec::new();
     if let Some(first) = &tally.first {

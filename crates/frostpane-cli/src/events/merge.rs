@@ -129,7 +129,7 @@ fn read(part: FilePart, full: &SyncSender<EventBatch>) -> Result<ReadReport> {
         || Ok(()),
     )?;
     send(&mut batch)?;
-    Ok(source.into_report())
+    Ok(source.report)
 }
 
 #[cfg(test)]

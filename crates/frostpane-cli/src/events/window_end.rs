@@ -36,14 +36,17 @@ impl WindowEnd {
                 "people are protected, so events do not say where the windows end: give --until TIME, such as --until 2025-12-01",
             ));
         }
-        let is_of_files = source()?.total_bytes().is_some();
+        let is_of_files = source()?.total_bytes.is_some();
         if !is_of_files || !request.may_be_fixed() {
             return Ok(Self { request, clock, scan: None });
         }
         let request = request.fixed();
         // What is wrong with the request is said before a long look at the files.
         request.builder(keys.clone()).decided()?;
-        let scan = Scan::new(source()?.quietly(), &clock, request.longest())?;
+        let mut first_pass = source()?;
+        // The second pass tells the operator about the files.
+        first_pass.schema.tell = |_| ();
+        let scan = Scan::new(first_pass, &clock, request.longest())?;
         let end = scan.end(&clock)?;
         let request = request.ending(end, &clock)?;
         Ok(Self {

@@ -67,7 +67,7 @@ pub struct Progress {
 impl Progress {
     pub fn new(source: &Source) -> Self {
         Self {
-            total_bytes: source.total_bytes(),
+            total_bytes: source.total_bytes,
             bytes_read: source.bytes_read(),
             events: 0,
             start: Instant::now(),

@@ -107,19 +107,13 @@ fn write_table(out: &mut impl Write, findings: &[&Finding], screen: &Screen) -> 
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
     for row in &rows {
-        let numbers = format!(
-            "  {:<w0$}  {:>w1$}  {:>w2$}  {:>w3$}  {:<w4$}  ",
-            row[0],
-            row[1],
-            row[2],
-            row[3],
-            row[4],
-            w0 = widths[0],
-            w1 = widths[1],
-            w2 = widths[2],
-            w3 = widths[3],
-            w4 = widths[4],
-        );
+        let mut numbers = "  ".to_owned();
+        for (column, (cell, width)) in row.iter().zip(&widths).take(5).enumerate() {
+            numbers += &match column {
+                1..=3 => format!("{cell:>width$}  "),
+                _ => format!("{cell:<width$}  "),
+            };
+        }
         let style = if row[4] == VIOLATED { screen.styles.warning } else { Style::new() };
         write_wrapped(out, &numbers, &row[5], screen.width, style)?;
     }

@@ -18,7 +18,7 @@ use crate::settings::values::grouped;
 use crate::terminal::tell;
 use frostpane_render::guarantee::write_for_operator;
 use frostpane_render::table::{RowLayout, interval, write_rest};
-use frostpane_render::text::{printable, width, write_wrapped};
+use frostpane_render::text::{cut, printable, width, write_wrapped};
 use searches::{EVENTS, GONE, MadeUpSearch, searches};
 
 /// Show a private list beside the truth, on a stream that is made up: start here.
@@ -99,8 +99,8 @@ fn write_comparison(
     for (heavy, search) in &shown {
         let (count, interval) = (grouped(heavy.count), interval(heavy));
         let exact = grouped(truth.get(search.as_str()).copied().unwrap_or(0));
-        let bar = room.bar(heavy.count, most, screen);
-        writeln!(out, "  {count:>9}  {dim}{interval:<17}{dim:#}  {exact:>7}  {bar}  {}", room.key(search))?;
+        let (bar, search) = (room.bar(heavy.count, most, screen), cut(search, room.key_width));
+        writeln!(out, "  {count:>9}  {dim}{interval:<17}{dim:#}  {exact:>7}  {bar}  {search}")?;
     }
     write_rest(out, release.heavy.len() - shown.len())?;
     writeln!(out)
