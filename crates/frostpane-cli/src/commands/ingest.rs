@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -344,24 +344,20 @@ pub struct Drain {
 
 impl Drain {
     pub fn wait(&self) {
-        self.lock().1 = Some(Instant::now());
+        lock(&self.waited).1 = Some(Instant::now());
         self.is_waiting.store(true, Ordering::Relaxed);
     }
 
     #[inline]
     pub fn come(&self) {
         if self.is_waiting.swap(false, Ordering::Relaxed) {
-            let (all, since) = &mut *self.lock();
+            let (all, since) = &mut *lock(&self.waited);
             *all += since.take().map_or(Duration::ZERO, |since| since.elapsed());
         }
     }
 
     pub fn is_over(&self) -> bool {
-        let (all, since) = *self.lock();
+        let (all, since) = *lock(&self.waited);
         all + since.map_or(Duration::ZERO, |since| since.elapsed()) >= WAITED
-    }
-
-    fn lock(&self) -> MutexGuard<'_, (Duration, Option<Instant>)> {
-        lock(&self.waited)
     }
 }

@@ -4,10 +4,10 @@ use frostpane::{Builder, Cost, Edge, Key, Release, Tally, Unit};
 use frostpane_render::{Warning, WindowLabel, megabytes};
 use jiff::Timestamp;
 
-use crate::events::scan::{NOT_RELEASED, no_events, no_time};
 use crate::events::time_filter::{TimeFilter, shown};
+use crate::events::window_end::{NOT_RELEASED, no_events, no_time};
 use crate::failure::{Failure, Result};
-use crate::settings::values::grouped;
+use crate::settings::values::{count_of, grouped};
 use crate::settings::{InputArgs, ReleaseRequest};
 use crate::terminal::{tell, warn};
 use frostpane_events::Source;
@@ -46,14 +46,10 @@ impl EventTally {
     }
 
     fn users_note(&self) -> Option<String> {
-        let (events, are) = match self.counted.without_user {
-            0 => return None,
-            1 => ("1 event has".to_owned(), "is"),
-            events => (format!("{} events have", grouped(events)), "are"),
-        };
-        Some(format!(
-            "{events} no user, and {are} not counted, because what one person did could not be bounded"
-        ))
+        let without = self.counted.without_user;
+        let events = count_of(without, "event has no user, and is", "events have no user, and are");
+        (without > 0)
+            .then(|| format!("{events} not counted, because what one person did could not be bounded"))
     }
 
     /// True if there were keys to look at, and none of them counts.
@@ -213,13 +209,9 @@ pub fn read_notes(source: &Source) -> Vec<String> {
                 .to_owned(),
         );
     }
-    match tally.repeated_headers {
-        0 => {}
-        1 => notes.push("1 line repeats the header; it counts as an event without a key".to_owned()),
-        lines => {
-            let lines = grouped(lines);
-            notes.push(format!("{lines} lines repeat the header; each counts as an event without a key"));
-        }
+    if tally.repeated_headers > 0 {
+        let (one, many) = ("line repeats the header; it counts", "lines repeat the header; each counts");
+        notes.push(count_of(tally.repeated_headers, one, many) + " as an event without a key");
     }
     if let Some(name) = &report.cut {
         notes.push(format!(

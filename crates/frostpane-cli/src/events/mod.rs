@@ -4,7 +4,6 @@ pub mod batch;
 pub mod feed;
 mod merge;
 pub mod order_check;
-pub mod scan;
 pub mod time_filter;
 pub mod window_end;
 

@@ -4,7 +4,7 @@ use frostpane::Span;
 use jiff::Timestamp;
 
 use crate::settings::TimeSettings;
-use crate::settings::values::{grouped, spoken};
+use crate::settings::values::{count_of, spoken};
 
 /// Admits events before the end of the windows, if that is known, and else not too far in the future.
 pub struct TimeFilter {
@@ -52,10 +52,11 @@ impl TimeFilter {
     }
 
     pub fn note(&self) -> Option<String> {
-        let (events, were) = match self.set_aside {
+        let events = count_of(self.set_aside, "event lies", "events lie");
+        let were = match self.set_aside {
             0 => return None,
-            1 => ("1 event lies".to_owned(), "was"),
-            events => (format!("{} events lie", grouped(events)), "were"),
+            1 => "was",
+            _ => "were",
         };
         Some(match self.clock.until {
             Some(until) => {

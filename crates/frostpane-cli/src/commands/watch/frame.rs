@@ -45,7 +45,7 @@ fn lines<K: Key>(release: &Release<K>, number: u64, screen: &Screen, most: usize
     let paragraphs = paragraphs(release, screen)?;
     let whole: usize = 1 + paragraphs.iter().map(Vec::len).sum::<usize>();
 
-    let foot = wrapped("", &short_foot(number), Style::new(), screen)?;
+    let foot = wrapped("", &format!("Release {}. Ctrl-C ends.", grouped(number)), Style::new(), screen)?;
     let room = height.saturating_sub(title.len() + foot.len());
     let list = list(release, screen, most, room)?;
     if list.len() + whole <= room {
@@ -58,10 +58,6 @@ fn lines<K: Key>(release: &Release<K>, number: u64, screen: &Screen, most: usize
     let mut lines = [title, list, fine_print, foot].concat();
     lines.truncate(height);
     Ok(lines)
-}
-
-fn short_foot(number: u64) -> String {
-    format!("Release {}. Ctrl-C ends.", grouped(number))
 }
 
 /// The most important statement, where there is no room for all.
