@@ -237,6 +237,7 @@ fn dead_input_replaces_no_page() {
         (commands[1], &ahead, aside),
         ("list --window 1d --until 2026-01-01", &old, range),
         ("list --window today", &old, "no event lies in the window"),
+        ("list --window 3d --alpha 2", &old, "alpha is 2"),
     ] {
         assert_refused(&run(options, "2", file), says);
         assert_eq!((read(&page).as_str(), names(&folder).len()), ("yesterday", 1));
@@ -248,7 +249,8 @@ fn dead_input_replaces_no_page() {
         assert_eq!(output.status.code(), Some(4), "{options}: {}", stderr(&output));
         assert_told(&output, "none of the events has a key that counts: is --key 3 right");
         assert!(!output.stdout.is_empty());
-        assert_contains(read(&page), "<html");
+        assert!(read(&page).starts_with("<!doctype html>"));
+        assert_eq!(names(&folder), ["page.html"]);
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use crate::common::{
-    assert_has, assert_told, command, frostpane, read, run, stderr, stdout, temporary, text, words,
+    assert_has, assert_told, command, frostpane, one_line, read, run, stderr, stdout, temporary, text, words,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_frostpane");
@@ -126,7 +126,9 @@ fn the_help_says_what_is_read_and_fits_eighty_columns() {
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     }
     assert_has(long, ["Reads text (the whole line is the key), CSV and TSV"]);
-    assert_has(program, ["Exit codes:\n  0  "]);
+    assert_has(&program, ["Exit codes:\n  0  "]);
+    let four = "4 the result was written, but no event had a key that counts; with --user it is 0";
+    assert_has(one_line(&program), [four]);
 }
 
 /// Asserts that a list has these warnings, and nothing else is told.

@@ -210,19 +210,6 @@ fn of_counts_within_bounds_it_is_said_what_was_counted() {
     }
 }
 
-/// The exit code does not tell whether anyone was there, and the help says so.
-#[test]
-fn a_list_of_nobody_ends_as_every_other_one_does() {
-    let folder = folder("people-nobody");
-    let nobody = written(&folder, "a.csv", b"time,user,key\n2025-11-30T12:00:00Z,,\n");
-    let ended = |args: &[&str]| frostpane(args, b"").status.code();
-    assert_eq!(ended(&list(&[text(&nobody)], &["--all"])), Some(0));
-    let by_event = ["list", "--key", "key", "--window", "10", text(&nobody)];
-    assert_eq!(ended(&by_event), Some(4));
-    let four = "4 the result was written, but no event had a key that counts; with --user it is 0";
-    assert_contains(one_line(&stdout(&frostpane(&["--help"], b""))), four);
-}
-
 #[test]
 fn of_a_sample_of_users_it_is_said_what_to_multiply_by() {
     let folder = folder("people-sample");

@@ -114,19 +114,6 @@ fn integers_and_an_empty_stream_have_a_page() {
 }
 
 #[test]
-fn a_page_is_replaced_as_a_whole_or_not_at_all() {
-    let folder = folder("report-replaced");
-    let file = written(&folder, "r.html", b"old");
-    let args = ["list", "--report", text(&file)];
-    let refused = frostpane(&[&args[..], &["--alpha", "2"]].concat(), b"elm\n");
-    assert_eq!(refused.status.code(), Some(1));
-    assert_eq!(read(&file), "old");
-    stdout(&frostpane(&args, b"elm\n"));
-    assert!(read(&file).starts_with("<!doctype html>"));
-    assert_eq!(names(&folder), ["r.html"]);
-}
-
-#[test]
 #[cfg(unix)]
 fn a_link_stays_a_link() {
     let folder = folder("report-link");

@@ -78,15 +78,6 @@ pub enum KeysArg {
     Declared,
 }
 
-impl From<KeysArg> for KeyDomain {
-    fn from(keys: KeysArg) -> Self {
-        match keys {
-            KeysArg::Open => KeyDomain::Open,
-            KeysArg::Declared => KeyDomain::Declared,
-        }
-    }
-}
-
 pub fn run(args: &AuditArgs) -> Result<()> {
     #[cfg(feature = "mutants")]
     if args.broken.mutants {
@@ -136,7 +127,10 @@ fn wanted(args: &AuditArgs) -> Result<Vec<Check>> {
         return Err(Failure::Message(format!("there is no check {unknown:?}, only {}", names.join(", "))));
     }
     let deployment = Deployment {
-        keys: args.keys.map(KeyDomain::from),
+        keys: args.keys.map(|keys| match keys {
+            KeysArg::Open => KeyDomain::Open,
+            KeysArg::Declared => KeyDomain::Declared,
+        }),
         norm: args.norm.map(frostpane::Norm::from),
         epsilon: args.epsilon,
         delta: args.delta,
