@@ -170,14 +170,11 @@ impl Recent {
     fn add(&mut self, time: Option<i64>) {
         let Some(time) = time else { return };
         *self.steps.entry(time.div_euclid(self.step)).or_default() += 1;
-        while self.is_too_old() {
+        while let (Some(first), Some(last)) = (self.steps.keys().next(), self.steps.keys().next_back())
+            && last - first > Self::STEPS
+        {
             self.steps.pop_first();
         }
-    }
-
-    fn is_too_old(&self) -> bool {
-        let (first, last) = (self.steps.keys().next(), self.steps.keys().next_back());
-        first.zip(last).is_some_and(|(first, last)| last - first > Self::STEPS)
     }
 
     fn events(&self) -> u64 {

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_before_the_fine_print() {
+    fn rows_come_before_the_fine_print_and_in_it_what_matters_most_first() {
         assert_eq!([12, 24, 30].map(|height| rows(&frame(40, 80, height, 25))), [7, 19, 25]);
         let whole = frame(5, 80, 40, 25);
         assert_eq!(rows(&whole), 5);
@@ -184,10 +184,6 @@ mod tests {
         assert_eq!(rows(&cut), 25);
         assert!(cut.concat().contains("... and 15 more") && cut.concat().contains("Privacy: "));
         assert_eq!(rows(&frame(40, 80, 60, 40)), 40);
-    }
-
-    #[test]
-    fn what_matters_most_is_said_where_there_is_no_room_for_all() {
         let small = frame(40, 80, 12, 25);
         assert!(small.last().unwrap().starts_with("Release 12. With 95 % confidence, all keys from "));
         let partly = frame(5, 80, 16, 25);
