@@ -78,19 +78,19 @@ impl EventTally {
                     "none of the events of users has a key that counts, so the list is of nobody: is --key right, and --keys?",
                 );
             }
-            (_, true) => return Err(no_keys(input)),
+            (_, true) => {
+                let key = match &input.columns.key {
+                    Some(key) => format!("is --key {key} right, and --keys?"),
+                    None => "are they empty lines, or is --keys another list?".to_owned(),
+                };
+                return Err(Failure::NoKeys(format!(
+                    "the list is empty because none of the events has a key that counts: {key}"
+                )));
+            }
             (_, false) => {}
         }
         Ok(())
     }
-}
-
-fn no_keys(input: &InputArgs) -> Failure {
-    let key = match &input.columns.key {
-        Some(key) => format!("is --key {key} right, and --keys?"),
-        None => "are they empty lines, or is --keys another list?".to_owned(),
-    };
-    Failure::NoKeys(format!("the list is empty because none of the events has a key that counts: {key}"))
 }
 
 pub fn tell_of_bounds(counted: Tally) {

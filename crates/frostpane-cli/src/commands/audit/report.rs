@@ -4,12 +4,9 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use frostpane_audit::{Audit, Finding, Verdict};
+use frostpane_render::TextLayout;
 use frostpane_render::text::write_wrapped;
 use serde::Serialize;
-
-use crate::screen::Screen;
-
-const NOTE: &str = "evidence, not proof: a claim that stood may fail on other streams";
 
 #[derive(Serialize)]
 pub struct AuditReport {
@@ -30,7 +27,7 @@ const HEADINGS: [&str; 6] = ["check", "epsilon", "delta", "at least", "verdict",
 impl AuditReport {
     pub fn new(audit: &Audit, short: bool, findings: Vec<Finding>) -> Self {
         let mut report = Self {
-            note: NOTE,
+            note: "evidence, not proof: a claim that stood may fail on other streams",
             version: env!("CARGO_PKG_VERSION"),
             confidence: audit.confidence,
             short,
@@ -51,7 +48,7 @@ impl AuditReport {
         self.findings.iter().filter(|finding| !finding.published).count()
     }
 
-    pub fn write(&self, out: &mut impl Write, screen: &Screen) -> io::Result<()> {
+    pub fn write(&self, out: &mut impl Write, screen: &TextLayout) -> io::Result<()> {
         let (published, own): (Vec<_>, Vec<_>) = self.findings.iter().partition(|finding| finding.published);
         let wrapped = |out: &mut _, text: &str| write_wrapped(out, "", text, screen.width, Style::new());
         if !own.is_empty() {
@@ -101,7 +98,7 @@ impl AuditReport {
     }
 }
 
-fn write_table(out: &mut impl Write, findings: &[&Finding], screen: &Screen) -> io::Result<()> {
+fn write_table(out: &mut impl Write, findings: &[&Finding], screen: &TextLayout) -> io::Result<()> {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     rows.extend(findings.iter().map(|finding| cells(finding)));
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

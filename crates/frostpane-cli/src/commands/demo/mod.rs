@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 use frostpane::{Bytes, Edge, Heavy, HeavyHitters, Key, Keys, Norm, Release, Window};
-use frostpane_render::likelier;
+use frostpane_render::{TextLayout, likelier};
 
 use crate::failure::{Failure, Result};
 use crate::output_file::OutputFile;
-use crate::screen::Screen;
+use crate::screen::layout_of;
 use crate::settings::values::grouped;
 use crate::terminal::tell;
 use frostpane_render::guarantee::write_for_operator;
@@ -44,7 +44,7 @@ pub fn run(args: &DemoArgs) -> Result<()> {
 
 fn show() -> Result<()> {
     let mut out = io::stdout().lock();
-    let screen = Screen::of(&out);
+    let screen = layout_of(&out);
     let mut hitters = HeavyHitters::<Bytes>::builder(Keys::open())
         .epsilon(1.0)
         .delta(1e-9)
@@ -81,7 +81,7 @@ fn write_comparison(
     out: &mut impl Write,
     release: &Release<Bytes>,
     truth: &Truth,
-    screen: &Screen,
+    screen: &TextLayout,
 ) -> io::Result<()> {
     let title = format!(
         "The last {} of them, as they may be published, beside the truth, which stays with you:",

@@ -7,9 +7,10 @@ use anstyle::Style;
 use frostpane::{Key, Release};
 use frostpane_render::table::write_list;
 use frostpane_render::text::write_wrapped;
-use frostpane_render::{Statement, empty_note, meaning, percent, privacy, statements, sure, title};
+use frostpane_render::{
+    Statement, TextLayout, empty_note, meaning, percent, privacy, statements, sure, title,
+};
 
-use crate::screen::Screen;
 use crate::settings::values::grouped;
 
 /// From the top left corner, with everything erased.
@@ -20,11 +21,12 @@ const WRAP_LINES: &str = "\x1b[?7h";
 /// In fewer lines there is no title.
 const FEWEST_WITH_TITLE: usize = 6;
 
+/// Writes a list on a screen with this layout and height.
 pub fn write<K: Key>(
     out: &mut impl Write,
     release: &Release<K>,
     number: u64,
-    screen: &Screen,
+    screen: (&TextLayout, usize),
     most: usize,
 ) -> io::Result<()> {
     write!(out, "{FROM_THE_TOP}{CUT_LINES}")?;
@@ -34,9 +36,14 @@ pub fn write<K: Key>(
     write!(out, "{WRAP_LINES}")
 }
 
-fn lines<K: Key>(release: &Release<K>, number: u64, screen: &Screen, most: usize) -> io::Result<Vec<String>> {
+fn lines<K: Key>(
+    release: &Release<K>,
+    number: u64,
+    (screen, height): (&TextLayout, usize),
+    most: usize,
+) -> io::Result<Vec<String>> {
     // The last line is for the cursor.
-    let height = screen.height.saturating_sub(1).max(1);
+    let height = height.saturating_sub(1).max(1);
     let title = if height < FEWEST_WITH_TITLE {
         Vec::new()
     } else {
@@ -71,7 +78,12 @@ fn essence<K: Key>(release: &Release<K>, number: u64) -> String {
 }
 
 /// The rows, with a heading and the number of those left out, in `room` lines.
-fn list<K: Key>(release: &Release<K>, screen: &Screen, most: usize, room: usize) -> io::Result<Vec<String>> {
+fn list<K: Key>(
+    release: &Release<K>,
+    screen: &TextLayout,
+    most: usize,
+    room: usize,
+) -> io::Result<Vec<String>> {
     if let Some(why) = empty_note(release) {
         let mut why = wrapped("  ", &why, Style::new(), screen)?;
         why.truncate(room);
@@ -87,7 +99,7 @@ fn list<K: Key>(release: &Release<K>, screen: &Screen, most: usize, room: usize)
 }
 
 /// The statements, the meaning of counts and the privacy; the confidence goes with the first statement.
-fn paragraphs<K: Key>(release: &Release<K>, screen: &Screen) -> io::Result<Vec<Vec<String>>> {
+fn paragraphs<K: Key>(release: &Release<K>, screen: &TextLayout) -> io::Result<Vec<Vec<String>>> {
     let mut first = wrapped("", &sure(release), Style::new(), screen)?;
     let mut paragraphs = Vec::new();
     for statement in statements(release) {
@@ -116,7 +128,7 @@ fn fitting(paragraphs: &[Vec<String>], room: usize) -> Vec<String> {
     if lines.len() == 1 { Vec::new() } else { lines }
 }
 
-fn wrapped(bullet: &str, text: &str, style: Style, screen: &Screen) -> io::Result<Vec<String>> {
+fn wrapped(bullet: &str, text: &str, style: Style, screen: &TextLayout) -> io::Result<Vec<String>> {
     split(|out| write_wrapped(out, bullet, text, screen.width, style))
 }
 
@@ -131,7 +143,7 @@ fn split(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<Vec<S
 mod tests {
     use super::*;
     use frostpane::{Bytes, Heavy, HeavyHitters, Keys, Window};
-    use frostpane_render::{Styles, TextLayout};
+    use frostpane_render::Styles;
 
     fn release(keys: u64) -> Release<Bytes> {
         let mut release = HeavyHitters::<Bytes>::builder(Keys::open())
@@ -153,8 +165,7 @@ mod tests {
     fn frame(keys: u64, width: usize, height: usize, most: usize) -> Vec<String> {
         let styles = Styles::default();
         let layout = TextLayout { width, styles };
-        let screen = Screen { height, layout };
-        lines(&release(keys), 12, &screen, most).unwrap()
+        lines(&release(keys), 12, (&layout, height), most).unwrap()
     }
 
     fn rows(frame: &[String]) -> usize {
