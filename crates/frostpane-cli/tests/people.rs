@@ -241,8 +241,8 @@ fn every_slide_of_files_has_a_list_with_events_or_without() {
     assert_refused(&frostpane(&without_end, b""), "events do not say where the lists end: give --until");
 }
 
-/// More people than the memory holds.
-fn crowd(folder: &Path) -> PathBuf {
+/// A list of more people than the memory holds, and the folder for what does not fit into it.
+fn crowded(folder: &Path) -> (std::process::Command, PathBuf) {
     let searches = (0..600_000).map(|user| {
         let (hour, minute) = (user / 60 % 24, user % 60);
         format!(
@@ -251,13 +251,8 @@ fn crowd(folder: &Path) -> PathBuf {
             user % 3
         )
     });
-    let text = "time,user,key\n".to_owned() + &searches.collect::<String>();
-    written(folder, "crowd.csv", text.as_bytes())
-}
-
-/// A list of the crowd with little memory, and the folder for what does not fit into it.
-fn crowded(folder: &Path) -> (std::process::Command, PathBuf) {
-    let (file, scratch) = (crowd(folder), folder.join("scratch"));
+    let crowd = "time,user,key\n".to_owned() + &searches.collect::<String>();
+    let (file, scratch) = (written(folder, "crowd.csv", crowd.as_bytes()), folder.join("scratch"));
     fs::create_dir(&scratch).unwrap();
     let mut command = command(&list(&[text(&file)], &["--all", "--json", "--memory", "20MB"]));
     command.env("TMPDIR", &scratch);
