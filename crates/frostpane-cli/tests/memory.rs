@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::{command, folder, frostpane, json, stderr, stdout, text, written};
+use crate::common::{command, folder, frostpane, planned, stderr, stdout, text, written};
 
 /// The most memory that a process has had so far, in bytes.
 fn peak(process: u32) -> Option<u64> {
@@ -39,14 +39,10 @@ fn peak_of(mut child: Child) -> u64 {
     most
 }
 
-fn plan(args: &[&str]) -> Value {
-    json(&[&["plan", "--json"], args].concat(), b"")
-}
-
 /// The memory that a build for tests takes beyond what plans assume of the program: its code is larger than that
 /// of the shipped program.
 fn beyond_shipped() -> u64 {
-    let plan = plan(&["--window", "1000"]);
+    let plan = planned(&["--window", "1000"]);
     // One key a million times lasts long enough to be measured, and takes no memory of its own.
     let mut child = start(&["list", "--json", "--window", "1000"]);
     child.stdin.take().unwrap().write_all(&b"key\n".repeat(1_000_000)).unwrap();
@@ -67,7 +63,7 @@ fn lines(folder: &Path, name: &str, lines: impl Iterator<Item = String>) -> Path
 
 /// Asserts that `list`, or `watch`, takes no more than its plan says.
 fn check(command: &str, request: &[&str], to_plan: &[&str], input: &[&str]) {
-    let plan = plan(&[request, to_plan].concat());
+    let plan = planned(&[request, to_plan].concat());
     let mut child = start(&[&[command, "--json"], request, input].concat());
     drop(child.stdin.take());
     let measured = peak_of(child) - beyond_shipped();
@@ -178,7 +174,7 @@ fn windows_of_millions_of_events_fit_into_the_memory_that_was_planned() {
     for (window, memory) in [(50_000_000, "64MB"), (12_000_000, "16MB"), (1_000_000, "64MB")] {
         let window_text = window.to_string();
         let request = ["--window", &window_text, "--memory", memory];
-        let plan = plan(&[&["--pipe"], &request[..]].concat());
+        let plan = planned(&[&["--pipe"], &request[..]].concat());
         let mut child = start(&[&["list", "--json"], &request[..]].concat());
         fill(&mut child, 2 * window, &plan["plan"]);
         let measured = (peak_of(child) - beyond_shipped()) as f64;

@@ -74,7 +74,7 @@ pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
     let input = state::input_of(store.header(), &args.input);
     check_column(&store.header().spec, input.has_users())?;
     let schema = schema(&store, &input, &clock)?;
-    let ids = ids(args, || Ok(Source::new(&args.input.files, schema.clone())?))?;
+    let ids = ids(args, &schema)?;
     let time = IngestTime::new(&store, clock, args.accept_clock)?;
     let mut all = 0;
     for (id, files) in &ids {
@@ -108,7 +108,7 @@ pub fn schema<K: TextKey>(store: &Store<K>, input: &InputArgs, clock: &TimeSetti
 }
 
 /// The files, each with its id: also those of a folder or a pattern one by one.
-fn ids(args: &IngestArgs, source: impl FnOnce() -> Result<Source>) -> Result<Vec<(String, Vec<PathBuf>)>> {
+fn ids(args: &IngestArgs, schema: &Schema) -> Result<Vec<(String, Vec<PathBuf>)>> {
     let files = &args.input.files;
     let is_pipe = files.is_empty() || files.iter().any(|file| file == Path::new("-"));
     match &args.id {
@@ -117,7 +117,7 @@ fn ids(args: &IngestArgs, source: impl FnOnce() -> Result<Source>) -> Result<Vec
             Err(Failure::from("a pipe has no name by which it could be known again: give it one, with --id"))
         }
         None => {
-            let each = source()?;
+            let each = Source::new(files, schema.clone())?;
             let each = each.files().into_iter().map(|file| Ok((name(file)?, vec![file.to_owned()])));
             each.collect()
         }
