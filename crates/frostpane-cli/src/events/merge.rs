@@ -88,7 +88,9 @@ impl<'scope> FileHead<'scope> {
                 self.cursor = next;
             }
             let Ok(batch) = self.batches.recv() else {
-                self.found = self.reading.take().map(end).transpose()?;
+                let found = self.reading.take().map(ScopedJoinHandle::join);
+                self.found =
+                    found.map(|found| found.unwrap_or_else(|panic| resume_unwind(panic))).transpose()?;
                 return Ok(None);
             };
             let before = self.bytes_read.get() - self.batch.bytes_read;
@@ -106,10 +108,6 @@ impl<'scope> FileHead<'scope> {
         self.cursor = next;
         visit(event)
     }
-}
-
-fn end(reading: ScopedJoinHandle<'_, Result<ReadReport>>) -> Result<ReadReport> {
-    reading.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 fn read(part: FilePart, full: &SyncSender<EventBatch>) -> Result<ReadReport> {

@@ -74,10 +74,6 @@ impl ChartFrame {
         HEAD + LANE * (rank as f64 - 0.5)
     }
 
-    fn width(&self) -> f64 {
-        2.0 * GUTTER + self.step * (self.releases - 1) as f64
-    }
-
     fn height(&self) -> f64 {
         HEAD + LANE * self.lanes as f64
     }
@@ -85,7 +81,7 @@ impl ChartFrame {
 
 fn chart<K: Key>(trend: &Trend<'_, K>) -> String {
     let frame = ChartFrame::of(trend);
-    let (width, height) = (frame.width(), frame.height());
+    let (width, height) = (GUTTER + frame.x(frame.releases - 1), frame.height());
     let mut svg = format!(
         "<div class=\"scroll\" role=\"region\" aria-label=\"Chart of ranks over time\" tabindex=\"0\">\
          <svg class=\"bump\" role=\"img\" aria-labelledby=\"bump-title bump-desc\" \

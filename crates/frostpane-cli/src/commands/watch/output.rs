@@ -133,9 +133,7 @@ impl<K: TextKey> WatchOutput<K> {
         self.releases += 1;
         let mut text = Vec::new();
         match self.form {
-            OutputForm::Json => {
-                write_json(&mut text, release)?;
-            }
+            OutputForm::Json => write_json(&mut text, release)?,
             OutputForm::Csv => csv::write_next(&mut text, release, self.releases == 1)?,
             OutputForm::Terminal(rows) => {
                 let screen = (&layout_of(&io::stdout()), height_of(&io::stdout()));
