@@ -28,7 +28,7 @@ fn format(row: &Row) -> Format {
 }
 
 #[test]
-fn bytes_in_memory_are_the_events_of_the_table() {
+fn bytes_in_memory_are_the_events_of_the_table_and_form_alone_refuses() {
     let rows = rows();
     assert!(rows.len() >= 60, "{}", rows.len());
     for row in &rows {
@@ -41,14 +41,8 @@ fn bytes_in_memory_are_the_events_of_the_table() {
         let tally = tally.unwrap();
         assert_eq!(events, row.events, "{}", row.name);
         assert_eq!((tally.unreadable, tally.waiting), (row.unreadable, row.waiting), "{}", row.name);
-    }
-}
-
-#[test]
-fn form_alone_refuses() {
-    for row in rows() {
-        let strict = Schema { on_invalid: OnInvalid::Refuse, ..schema(&row) };
-        let outcome = read_bytes(&row.body, format(&row), &strict, |_| Ok::<_, Error>(()));
+        let strict = Schema { on_invalid: OnInvalid::Refuse, ..schema(row) };
+        let outcome = read_bytes(&row.body, format(row), &strict, |_| Ok::<_, Error>(()));
         assert_eq!(outcome.is_err(), row.is_refused, "{}: {outcome:?}", row.name);
     }
 }

@@ -4,7 +4,7 @@ use frostpane::{Builder, Cost, Edge, Key, Release, Tally, Unit};
 use frostpane_render::{Warning, WindowLabel, megabytes};
 use jiff::Timestamp;
 
-use crate::events::time_filter::{TimeFilter, shown};
+use crate::events::time_filter::TimeFilter;
 use crate::events::window_end::{NOT_RELEASED, no_events, no_time};
 use crate::failure::{Failure, Result};
 use crate::settings::values::{count_of, grouped};
@@ -30,9 +30,7 @@ impl EventTally {
     }
 
     pub fn tell(&self, source: &Source, filter: &TimeFilter) {
-        read_notes(source).into_iter().for_each(tell);
-        filter.note().into_iter().for_each(tell);
-        self.users_note().into_iter().for_each(tell);
+        read_notes(source).into_iter().chain(filter.note()).chain(self.users_note()).for_each(tell);
         let without_key = if self.lacks_keys() { 0 } else { self.counted.without_key };
         let notes = Warning::of_events(self.events, self.counted.late, without_key);
         notes.into_iter().for_each(tell);
@@ -108,24 +106,18 @@ pub fn tell_of_bounds(counted: Tally) {
 
 /// Tells that no event of users lies in the window: the list is made all the same.
 pub fn tell_of_empty_window(filter: &TimeFilter) {
-    if let Some((first, latest)) = filter.first.zip(filter.latest) {
+    if let Some(range) = filter.range() {
         tell(format_args!(
-            "no event that counts lies in the window; events before its end are from {} to {}: is --until right?",
-            shown(first),
-            shown(latest)
+            "no event that counts lies in the window; events before its end are {range}: is --until right?"
         ));
     }
 }
 
 pub fn empty_window(filter: &TimeFilter) -> Failure {
-    let range = filter.first.zip(filter.latest).map(|(first, latest)| {
-        format!(
-            "; they are from {} to {}: --until TIME says where the window ends",
-            shown(first),
-            shown(latest)
-        )
+    let advice = filter.range().map_or(String::new(), |range| {
+        format!("; they are {range}: --until TIME says where the window ends")
     });
-    Failure::Message(format!("no event lies in the window: {NOT_RELEASED}{}", range.unwrap_or_default()))
+    Failure::Message(format!("no event lies in the window: {NOT_RELEASED}{advice}"))
 }
 
 /// Warns of keys so much longer than assumed that the memory may not suffice for as many as are kept.

@@ -51,6 +51,11 @@ impl TimeFilter {
         time < limit
     }
 
+    /// The times of the first and of the latest event that were admitted.
+    pub fn range(&self) -> Option<String> {
+        Some(format!("from {} to {}", shown(self.first?), shown(self.latest?)))
+    }
+
     pub fn note(&self) -> Option<String> {
         let events = count_of(self.set_aside, "event lies", "events lie");
         let were = match self.set_aside {
@@ -71,6 +76,6 @@ impl TimeFilter {
     }
 }
 
-pub fn shown(micros: i64) -> String {
+fn shown(micros: i64) -> String {
     Timestamp::from_microsecond(micros).map_or_else(|_| micros.to_string(), |time| time.to_string())
 }
