@@ -14,11 +14,6 @@ pub enum Failure {
     Violated(String),
 }
 
-/// Exit code of an audit that found a claim violated.
-const VIOLATED: u8 = 3;
-/// Exit code of a list for which no event had a key.
-const NO_KEYS: u8 = 4;
-
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
@@ -27,10 +22,11 @@ impl Failure {
         matches!(self, Failure::Output(cause) if cause.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// The code to exit with, which [`EXIT_CODES`](crate::args::EXIT_CODES) explains.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Violated(_) => ExitCode::from(VIOLATED),
-            Failure::NoKeys(_) => ExitCode::from(NO_KEYS),
+            Failure::Violated(_) => ExitCode::from(3),
+            Failure::NoKeys(_) => ExitCode::from(4),
             _ => ExitCode::FAILURE,
         }
     }

@@ -215,31 +215,43 @@ fn a_late_event_of_a_pipe_is_in_the_release_and_withholds_the_promises() {
     assert_eq!((&in_time["window"]["missed"], &in_time["promises"]["held"]), (&Value::Null, &true.into()));
 }
 
+/// An event that was set aside is in the old ones: nobody has looked at its key.
 #[test]
 fn dead_input_replaces_no_page() {
     let folder = folder("dead");
     let page = written(&folder, "page.html", b"yesterday");
     let empty = temporary("dead.tsv", b"");
-    let old = temporary("old.tsv", &lines(&events()));
+    let ahead = temporary("ahead.tsv", b"4102444800\tash\n4102444801\tash\n");
+    let old = temporary("old.tsv", &[lines(&events()), b"4102444800\tash\n".to_vec()].concat());
     let run = |options: &str, key: &str, file: &Path| {
         let columns = ["--key", key, "--time", "1", "--report", text(&page), text(file)];
         frostpane(&[&words(options)[..], &columns].concat(), b"")
     };
     let range = "they are from 2025-03-01T00:00:00Z to 2025-03-10T23:59:24Z: --until TIME";
+    let aside = "every event was set aside, because its time cannot be";
+    let commands = ["list --window 3d", "watch --window 3d --slide 1d"];
     for (options, file, says) in [
         ("list --window 1d", &empty, "there is no event: nothing was released, and no file was written"),
         ("watch --window 1d --slide 1d", &empty, "there is no event"),
+        (commands[0], &ahead, aside),
+        (commands[1], &ahead, aside),
         ("list --window 1d --until 2026-01-01", &old, range),
         ("list --window today", &old, "no event lies in the window"),
+        ("list --window 3d --alpha 2", &old, "alpha is 2"),
     ] {
         assert_refused(&run(options, "2", file), says);
         assert_eq!((read(&page).as_str(), names(&folder).len()), ("yesterday", 1));
     }
     // That no event has a key depends on keys, and must not show in what is published: the page is written.
-    let output = run("list --window 1d", "3", &old);
-    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
-    assert_told(&output, "none of the events has a key that counts: is --key 3 right");
-    assert_contains(read(&page), "<html");
+    for options in commands {
+        fs::write(&page, b"yesterday").unwrap();
+        let output = run(options, "3", &old);
+        assert_eq!(output.status.code(), Some(4), "{options}: {}", stderr(&output));
+        assert_told(&output, "none of the events has a key that counts: is --key 3 right");
+        assert!(!output.stdout.is_empty());
+        assert!(read(&page).starts_with("<!doctype html>"));
+        assert_eq!(names(&folder), ["page.html"]);
+    }
 }
 
 /// The streams of `shared/data`, which lies beside the project.
@@ -294,27 +306,6 @@ fn a_specification_that_was_printed_asks_for_the_same() {
         (&window["from"], &window["to"]),
         (&"2025-03-04T00:00:00Z".into(), &"2025-03-05T00:00:00Z".into())
     );
-}
-
-/// Also where some were set aside, whose keys nobody has looked at.
-#[test]
-fn a_key_that_no_event_has_ends_with_a_code_of_its_own() {
-    let mut some = lines(&events());
-    some.extend(b"4102444800\tash\n");
-    let some = temporary("no-keys.tsv", &some);
-    let ahead = temporary("ahead.tsv", b"4102444800\tash\n4102444801\tash\n");
-    for command in [&["list"][..], &["watch", "--slide", "1d"]] {
-        for (key, file, code, is_silent, says) in [
-            ("3", &some, 4, false, "none of the events has a key that counts: is --key 3 right"),
-            ("2", &ahead, 1, true, "every event was set aside, because its time cannot be"),
-        ] {
-            let options = ["--key", key, "--time", "1", "--window", "3d", text(file)];
-            let output = frostpane(&[command, &options].concat(), b"");
-            let ended = (output.status.code(), output.stdout.is_empty());
-            assert_eq!(ended, (Some(code), is_silent), "{command:?}: {}", stderr(&output));
-            assert_told(&output, says);
-        }
-    }
 }
 
 #[test]

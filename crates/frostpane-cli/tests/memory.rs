@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::common::{command, folder, frostpane, json, stderr, stdout, text, written};
+use crate::common::{command, folder, frostpane, planned, stderr, stdout, text, written};
 
 /// The most memory that a process has had so far, in bytes.
 fn peak(process: u32) -> Option<u64> {
@@ -39,14 +39,10 @@ fn peak_of(mut child: Child) -> u64 {
     most
 }
 
-fn plan(args: &[&str]) -> Value {
-    json(&[&["plan", "--json"], args].concat(), b"")
-}
-
 /// The memory that a build for tests takes beyond what plans assume of the program: its code is larger than that
 /// of the shipped program.
 fn beyond_shipped() -> u64 {
-    let plan = plan(&["--window", "1000"]);
+    let plan = planned(&["--window", "1000"]);
     // One key a million times lasts long enough to be measured, and takes no memory of its own.
     let mut child = start(&["list", "--json", "--window", "1000"]);
     child.stdin.take().unwrap().write_all(&b"key\n".repeat(1_000_000)).unwrap();
@@ -67,7 +63,7 @@ fn lines(folder: &Path, name: &str, lines: impl Iterator<Item = String>) -> Path
 
 /// Asserts that `list`, or `watch`, takes no more than its plan says.
 fn check(command: &str, request: &[&str], to_plan: &[&str], input: &[&str]) {
-    let plan = plan(&[request, to_plan].concat());
+    let plan = planned(&[request, to_plan].concat());
     let mut child = start(&[&[command, "--json"], request, input].concat());
     drop(child.stdin.take());
     let measured = peak_of(child) - beyond_shipped();
@@ -169,34 +165,26 @@ fn fill(child: &mut Child, events: u64, plan: &Value) {
     }
 }
 
-/// Asserts that a window of a pipe takes no more than was planned, and not much less.
-fn check_full(window: &str, events: u64, memory: &str) {
+/// No more than was planned, and not much less; the last of them is counted exactly.
+#[test]
+fn windows_of_millions_of_events_fit_into_the_memory_that_was_planned() {
     if !is_told() {
         return;
     }
-    let request = ["--window", window, "--memory", memory];
-    let plan = plan(&[&["--pipe"], &request[..]].concat());
-    let mut child = start(&[&["list", "--json"], &request[..]].concat());
-    fill(&mut child, events, &plan["plan"]);
-    let measured = (peak_of(child) - beyond_shipped()) as f64;
-    let planned = plan["memory"].as_f64().unwrap();
-    println!("window {window}, {memory}: {:.1} MB planned, {:.1} MB measured", planned / 1e6, measured / 1e6);
-    assert!(measured <= planned && measured >= 0.7 * planned, "{measured} bytes measured, {planned} planned");
-}
-
-#[test]
-fn a_window_of_50_million_events_fits_into_64_megabytes() {
-    check_full("50000000", 100_000_000, "64MB");
-}
-
-#[test]
-fn a_window_of_12_million_events_fits_into_16_megabytes() {
-    check_full("12000000", 24_000_000, "16MB");
-}
-
-#[test]
-fn a_window_that_is_counted_exactly_takes_what_was_planned() {
-    check_full("1000000", 2_000_000, "64MB");
+    for (window, memory) in [(50_000_000, "64MB"), (12_000_000, "16MB"), (1_000_000, "64MB")] {
+        let window_text = window.to_string();
+        let request = ["--window", &window_text, "--memory", memory];
+        let plan = planned(&[&["--pipe"], &request[..]].concat());
+        let mut child = start(&[&["list", "--json"], &request[..]].concat());
+        fill(&mut child, 2 * window, &plan["plan"]);
+        let measured = (peak_of(child) - beyond_shipped()) as f64;
+        let planned = plan["memory"].as_f64().unwrap();
+        println!("window {window}, {memory}: {planned:.3e} bytes planned, {measured:.3e} measured");
+        assert!(
+            measured <= planned && measured >= 0.7 * planned,
+            "{measured} bytes measured, {planned} planned"
+        );
+    }
 }
 
 /// As it is said, whatever more memory would be used for.

@@ -159,6 +159,7 @@ fn all() -> Vec<Odd> {
         odd([("a.csv", csv())], "--key search --time time --user usr --window 1d --until 2023-11-15 {}/a.csv", 1, "no column \"usr\", for which --user asks; the first line has 3 columns"),
         odd([("a.csv", csv())], "--key search --time time --user usr --header --window 1d --until 2023-11-15 {}/a.csv", 1, "for which --user asks; there are time, user, search"),
         odd([("a.csv", rows())], "--key 3 --time 1 --user usr --window 1d --until 2023-11-15 {}/a.csv", 1, "there is no column \"usr\"").shown(),
+        // How it ends does not tell whether anybody was there.
         odd([("a.csv", nobody())], "--key search --time time --user user --window 1d --until 2023-11-15 {}/a.csv", 0, "none of the events has a user: is --user user right?"),
         odd([("a.txt", rows())], "--user 2 {}/a.txt", 1, "--user is for files with columns: say which one holds the key"),
         odd([("a.jsonl", json())], "--key key --time at --user usr --window 1d --until 2023-11-15 {}/a.jsonl", 0, "none of the events has a user: is --user usr right?"),

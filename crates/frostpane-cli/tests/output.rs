@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use crate::common::{
-    assert_has, assert_told, command, frostpane, read, run, stderr, stdout, temporary, text, words,
+    assert_has, assert_told, command, frostpane, one_line, read, run, stderr, stdout, temporary, text, words,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_frostpane");
@@ -50,6 +50,7 @@ fn csv_has_a_header_and_a_row_for_each_listed_key() {
     }
 }
 
+/// And pipes see no colours.
 #[test]
 fn what_is_for_the_operator_is_in_nothing_that_is_published() {
     let events = [trees(), b"\n".repeat(37)].concat();
@@ -60,8 +61,11 @@ fn what_is_for_the_operator_is_in_nothing_that_is_published() {
         let told = stderr(&output);
         assert_has(&told, ["37 of 4,537 events had no key that counts"]);
         assert!(told.lines().all(|line| line.starts_with("frostpane: ")), "{told}");
+        assert!(!told.contains('\x1b'), "{told}");
         for published in [stdout(&output), read(&guarantee), read(&report)] {
-            assert!(!published.contains("37 of") && !published.contains("no key that counts"), "{published}");
+            for absent in ["37 of", "no key that counts", "\x1b"] {
+                assert!(!published.contains(absent), "{published}");
+            }
         }
     }
 }
@@ -100,16 +104,6 @@ fn a_table_fits_its_columns() {
 }
 
 #[test]
-fn pipes_see_no_colours() {
-    for options in [&[][..], &["--csv"], &["--json"]] {
-        let output = list(options, &trees());
-        for written in [&output.stdout, &output.stderr] {
-            assert!(!written.contains(&0x1b), "{}", written.escape_ascii());
-        }
-    }
-}
-
-#[test]
 fn completions_and_manual_pages_know_commands_options_and_exit_codes() {
     let page = |args: &[&str]| stdout(&frostpane(args, b"")).replace("\\-", "-");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
@@ -132,7 +126,9 @@ fn the_help_says_what_is_read_and_fits_eighty_columns() {
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     }
     assert_has(long, ["Reads text (the whole line is the key), CSV and TSV"]);
-    assert_has(program, ["Exit codes:\n  0  "]);
+    assert_has(&program, ["Exit codes:\n  0  "]);
+    let four = "4 the result was written, but no event had a key that counts; with --user it is 0";
+    assert_has(one_line(&program), [four]);
 }
 
 /// Asserts that a list has these warnings, and nothing else is told.
@@ -173,15 +169,19 @@ fn what_is_wrong_with_a_list_is_told_and_nothing_where_nothing_is() {
     assert_warned(&format!("{by_clock} 1d"), day.as_bytes(), &[]);
 }
 
+/// And the page is written all the same.
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    for args in [&["completions", "zsh"][..], &["man", "list"], &["list", "--csv"]] {
+    let page = temporary("unread.html", b"");
+    let report = ["list", "--report", text(&page)];
+    for args in [&["completions", "zsh"][..], &["man", "list"], &["list", "--csv"], &report] {
         let mut child = command(args).spawn().unwrap();
         drop(child.stdout.take());
         let _ = child.stdin.take().unwrap().write_all(&trees());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
     }
+    assert!(read(&page).starts_with("<!doctype html>"));
 }
 
 #[test]

@@ -1,17 +1,13 @@
 //! `frostpane plan` on the real executable.
 
 use crate::common::{
-    assert_contains, assert_has, assert_refused, frostpane, one_line, releases, stdout, temporary, text,
-    words,
+    assert_contains, assert_has, assert_refused, frostpane, json, one_line, planned, releases, stdout,
+    temporary, text, words,
 };
 use serde_json::Value;
 
 fn plan(args: &[&str]) -> String {
     stdout(&frostpane(&[&["plan"], args].concat(), b""))
-}
-
-fn json(args: &[&str]) -> Value {
-    crate::common::json(&[&["plan", "--json"], args].concat(), b"")
 }
 
 fn number(value: &Value) -> u64 {
@@ -29,7 +25,7 @@ fn a_plan_answers_before_any_data_in_words_and_as_json() {
         "at least 1.2e16 events",
     ];
     assert_has(one_line(&plan(&[])), told);
-    let whole = json(&["--norm", "l1", "--alpha", "0.001", "--target-count", "500"]);
+    let whole = planned(&["--norm", "l1", "--alpha", "0.001", "--target-count", "500"]);
     for (field, value) in [
         ("/forecast/threshold", 750),
         ("/forecast/least_listed", 771),
@@ -73,7 +69,7 @@ fn plan_of(release: &Value, options: &[&str]) -> Value {
     if release["norm"] == "l2" {
         args.extend(["--at-norm", &norm]);
     }
-    json(&args)
+    planned(&args)
 }
 
 const LISTS: [&[&str]; 4] = [
@@ -115,7 +111,7 @@ fn a_list_says_of_itself_what_its_plan_said() {
     let events = even_stream();
     let mut cuts = 0;
     for options in cases(["--window 50000", "--window 10d --slide 1d"], "--keys 0..300") {
-        let release = crate::common::json(&[&["list"], &READ[..], &options].concat(), &events);
+        let release = json(&[&["list"], &READ[..], &options].concat(), &events);
         assert_eq!(release["window"]["events"], 50_000);
         assert_foreseen(&release, &plan_of(&release, &options), true, &options.join(" "));
         cuts += u32::from(release["cut"] != 0);
@@ -133,7 +129,7 @@ fn a_list_by_time_stays_within_its_plan_however_events_spread() {
     let mut lines: Vec<String> = (0..50_000).map(event).collect();
     lines.sort();
     let options = words("--all --window 10d --slide 1d --memory 16MB");
-    let release = crate::common::json(&[&["list"], &READ[..], &options].concat(), lines.concat().as_bytes());
+    let release = json(&[&["list"], &READ[..], &options].concat(), lines.concat().as_bytes());
     let whole = plan_of(&release, &options);
     assert_foreseen(&release, &whole, false, "uneven");
     let [cut, foreseen] = [&release["cut"], &whole["forecast"]["cut"]].map(number);
@@ -161,7 +157,7 @@ fn a_list_at_every_slide_says_of_itself_what_its_plan_said() {
 #[test]
 fn plain_counting_shows_what_bounded_memory_costs() {
     let bounded = words("--all --memory 14MB --distinct 2000");
-    let [exact, cut] = [&["--all"][..], &bounded].map(json);
+    let [exact, cut] = [&["--all"][..], &bounded].map(planned);
     let least = &exact["forecast"]["least_listed"];
     assert_eq!((&exact["plain"]["least_listed"], &cut["plain"]["least_listed"]), (least, least));
     let costs = number(&cut["forecast"]["least_listed"]) - number(least);
@@ -193,7 +189,7 @@ fn the_top_keys_and_all_keys_are_planned_without_a_norm() {
 
 #[test]
 fn the_target_tells_an_epsilon_that_does_it() {
-    let plan_for = |options: &str| json(&words(&format!("--norm l1 {options}")));
+    let plan_for = |options: &str| planned(&words(&format!("--norm l1 {options}")));
     let least = |plan: Value| number(&plan["forecast"]["least_listed"]);
     let target = &plan_for("--alpha 0.0001 --target-count 300")["target"];
     let (epsilon, alpha) = (&target["epsilon"], &target["alpha"]);
@@ -211,7 +207,7 @@ fn a_specification_of_a_list_at_every_slide_is_planned_as_one() {
     let spec = b"continual = true\nall = true\nwindow = 3200\nhorizon = 1000\n";
     let spec = temporary("watched.toml", spec);
     let of_options = words("--watch --all --window 3200 --horizon 1000");
-    assert_eq!(json(&["--watch", "--spec", text(&spec)]), json(&of_options));
+    assert_eq!(planned(&["--watch", "--spec", text(&spec)]), planned(&of_options));
     let told = [
         "A list at every slide. All keys that may be listed at epsilon 1 of 3,200 events",
         "all lists together cost epsilon 1, however many there are",

@@ -1,7 +1,7 @@
 //! Several windows in one pass, policies, and what a window leaves out, on the real executable.
 
 use crate::common::{
-    EXACT, assert_contains, assert_has, assert_told, frostpane, heavy, json, one_line, read, releases,
+    EXACT, assert_contains, assert_has, assert_told, frostpane, heavy, one_line, planned, read, releases,
     stderr, stdout, temporary, text, words,
 };
 use serde_json::Value;
@@ -29,10 +29,6 @@ fn list(args: &[&str], input: &[u8]) -> String {
 
 fn plan(args: &[&str]) -> String {
     one_line(&stdout(&frostpane(&[&["plan", "--pipe"], args].concat(), b"")))
-}
-
-fn plan_json(args: &[&str]) -> Value {
-    json(&[&["plan", "--pipe", "--json"], args].concat(), b"")
 }
 
 const COLUMNS: [&str; 6] = ["--format", "tsv", "--key", "2", "--time", "1"];
@@ -117,7 +113,7 @@ fn private_boundaries_are_paid_for_once() {
         "the 2 lists together cost epsilon 1.75, delta 2e-9.",
     ];
     assert_has(list(&options, &trees(64_000)), told);
-    assert_eq!(plan_json(&options)["total_epsilon"], 1.75);
+    assert_eq!(planned(&[&["--pipe"], &options[..]].concat())["total_epsilon"], 1.75);
     let planned = "0.25 of epsilon 1 goes into where panes end; the 2 lists together cost epsilon 1.75";
     assert_contains(plan(&options), planned);
 }
@@ -174,8 +170,8 @@ fn a_plan_says_which_policy_why_and_at_what_price() {
     }
     let policy =
         serde_json::json!({"policy": "smooth", "reason": "whole_window", "boundaries_epsilon": 0.25});
-    assert_eq!(plan_json(&long)["policy"], policy);
-    assert_eq!(plan_json(&["--policy", "smooth"])["policy"]["reason"], "given");
+    assert_eq!(planned(&[&["--pipe"], &long[..]].concat())["policy"], policy);
+    assert_eq!(planned(&["--pipe", "--policy", "smooth"])["policy"]["reason"], "given");
     let l1 = plan(&["--norm", "l1"]);
     assert!(!l1.contains("whole window"), "{l1}");
 }
@@ -184,7 +180,7 @@ fn a_plan_says_which_policy_why_and_at_what_price() {
 #[test]
 fn every_window_keeps_to_the_plan() {
     let options = words("--norm l1 --alpha 0.1 --memory 15MB --window 320000 --window 32000");
-    let planned = plan_json(&options);
+    let planned = planned(&[&["--pipe"], &options[..]].concat());
     let output = frostpane(&[&["list", "--json"], &options[..]].concat(), &trees(320_000));
     for (index, release) in releases(&stdout(&output)).iter().enumerate() {
         let forecast = &planned["windows"][index]["forecast"];

@@ -16,13 +16,9 @@ use crate::sink::{EventFault, EventSink};
 /// Longer records of several lines would take the memory that was promised to the window.
 const LONGEST_RECORD: usize = 16_000_000;
 
-/// Reads records. One over `several_lines` that cannot be read refuses the file: it may be many events.
-pub fn read(
-    reader: &mut dyn BufRead,
-    selection: &ColumnSelection,
-    several_lines: bool,
-    sink: &mut EventSink<'_>,
-) -> Result<()> {
+/// Reads records. One over several lines that cannot be read refuses the file: it may be many events.
+pub fn read(reader: &mut dyn BufRead, selection: &ColumnSelection, sink: &mut EventSink<'_>) -> Result<()> {
+    let several_lines = sink.schema.multiline;
     let mut lines = Lines::new(reader);
     let mut records = Records::new(selection, sink.schema);
     let delimiter = delimiter(&mut lines, selection, sink.schema).map_err(|cause| sink.broken(cause))?;

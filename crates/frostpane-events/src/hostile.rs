@@ -16,7 +16,7 @@ use crate::pattern;
 use crate::schema::{Format, Schema};
 use crate::source::read_stream;
 use crate::stream::ByteStream;
-use crate::testing::{Dice, events, selection};
+use crate::testing::{Dice, events, gzip, selection};
 use crate::{Compression, Pattern};
 
 const FORMATS: [Format; 5] = [Format::Text, Format::Csv, Format::Tsv, Format::Jsonl, Format::Parquet];
@@ -76,12 +76,6 @@ fn valid_files() -> Vec<(Format, Compression, Vec<u8>, u64)> {
     let json = "{\"time\": \"2026-01-31T12:00:00Z\", \"more\": [{}, 1.5], \"key\": \"\\ud800 elm\"}\n";
     let csv = "time,key\n1700000000,\"a \"\"b\"\"\nc\"\n1700000001,\n";
     let tsv = "time\tkey\n1700000000\telm\n1700000001.5\t\n";
-    let gzip = |bytes: &[u8]| {
-        let mut packed = Vec::new();
-        let mut encoder = flate2::read::GzEncoder::new(bytes, flate2::Compression::fast());
-        std::io::Read::read_to_end(&mut encoder, &mut packed).unwrap();
-        packed
-    };
     let (none, csv, tsv) = (Compression::None, csv.as_bytes(), tsv.as_bytes());
     vec![
         (Format::Text, none, b"elm\n\noak".to_vec(), 3),

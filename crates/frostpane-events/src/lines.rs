@@ -215,15 +215,4 @@ mod tests {
         assert_eq!(found.next_quoted().unwrap(), None);
         assert_eq!(found.next_quoted().unwrap(), None);
     }
-
-    #[test]
-    fn lines_come_without_their_ends_and_with_their_numbers() {
-        let mut text: &[u8] = b"a\r\n\nb";
-        let mut lines = Lines::new(&mut text);
-        for expected in [(1, b"a".as_slice()), (2, b""), (3, b"b")] {
-            assert_eq!(lines.peek().unwrap(), expected.1);
-            assert_eq!(lines.next().unwrap(), Some(expected));
-        }
-        assert_eq!(lines.next().unwrap(), None);
-    }
 }

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::str::FromStr;
 
-use regex::bytes::{CaptureLocations, Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 
 use crate::EventRef;
 use crate::error::Result;
@@ -80,7 +80,8 @@ pub fn read(
     while let Some((number, line)) = lines.next().map_err(|cause| sink.broken(cause))? {
         let matches = pattern.regex.captures_read(&mut groups, line).is_some();
         let find = |place| match place {
-            ColumnPlace::Field(group) => matched(&groups, group, line).filter(|_| matches),
+            ColumnPlace::Field(_) if !matches => None,
+            ColumnPlace::Field(group) => groups.get(group + 1).map(|(start, end)| &line[start..end]),
             ColumnPlace::Path(position) => Some(selection.path_columns.value(position)),
         };
         let time = positions.time.and_then(find).and_then(|time| selection.times.parse(time));
@@ -110,11 +111,6 @@ pub fn read_whole(reader: &mut dyn BufRead, sink: &mut EventSink<'_>) -> Result<
         sink.event(number, EventRef { key, ..EventRef::at(None) }, line)?;
     }
     Ok(())
-}
-
-fn matched<'a>(groups: &CaptureLocations, group: usize, line: &'a [u8]) -> Option<&'a [u8]> {
-    let (start, end) = groups.get(group + 1)?;
-    Some(&line[start..end])
 }
 
 #[cfg(test)]

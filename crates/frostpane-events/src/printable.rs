@@ -20,12 +20,9 @@ pub fn printable(text: &str) -> String {
 
 /// Returns true for a character that is invisible, but changes how others are shown.
 pub fn is_unseen(c: char) -> bool {
-    c.is_control() || turns_text(c)
-}
-
-/// Returns true for a character that changes the direction of what follows, or breaks the line.
-fn turns_text(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    // Others change the direction of what follows, or break the line.
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The text if it fits into `most` columns, otherwise as much of its beginning as does, and an ellipsis.

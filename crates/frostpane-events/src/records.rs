@@ -184,7 +184,7 @@ mod tests {
 
     fn read(text: &str, separator: char, selection: &ColumnSelection) -> (Vec<Owned>, u64) {
         let (events, tally) = events(&Schema::default(), |sink| match separator {
-            ',' => csv::read(&mut text.as_bytes(), selection, false, sink),
+            ',' => csv::read(&mut text.as_bytes(), selection, sink),
             _ => csv::read_tsv(&mut text.as_bytes(), selection, sink),
         });
         (events.unwrap(), tally.unreadable)

@@ -135,17 +135,8 @@ impl<R: Read> Read for WholeLines<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
-    use flate2::write::GzEncoder;
-
     use super::*;
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
+    use crate::testing::gzip;
 
     fn text(packed: &[u8], compressions: &[Compression]) -> Vec<u8> {
         let mut stream = ByteStream::new(packed, compressions, false).unwrap();

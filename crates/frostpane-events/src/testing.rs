@@ -1,6 +1,9 @@
 //! Events of a reader, collected.
 
+use std::io::Read;
 use std::path::Path;
+
+use flate2::read::GzEncoder;
 
 use crate::EventRef;
 use crate::error::Result;
@@ -32,6 +35,12 @@ pub fn events(
 
 pub fn text(bytes: Option<Vec<u8>>) -> Option<String> {
     bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    GzEncoder::new(bytes, flate2::Compression::fast()).read_to_end(&mut packed).unwrap();
+    packed
 }
 
 /// Numbers that can be drawn again.

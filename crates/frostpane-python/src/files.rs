@@ -34,7 +34,7 @@ pub fn read(files: &[PathBuf], schema: Schema) -> Result<FileEvents> {
     let mut source = Source::new(files, schema)?;
     source.for_each(|event| events.push(event))?;
     events.end_chunk();
-    events.notes = notes(source.report());
+    events.notes = notes(&source.report);
     Ok(events)
 }
 

@@ -59,22 +59,21 @@ pub fn write_list<K: Key>(
     layout: &TextLayout,
     most: usize,
 ) -> io::Result<()> {
-    let rows: Vec<TableRow> = heavy.iter().take(most).map(TableRow::new).collect();
-    let widest = |heading: &str, cell: fn(&TableRow) -> &str| {
-        let cells = rows.iter().map(|row| width(cell(row)));
-        cells.fold(heading.len(), usize::max)
+    let cells =
+        |heavy: &Heavy<K>| [grouped(heavy.count), interval(heavy), printable(&heavy.key.shown().to_string())];
+    let rows: Vec<[String; 3]> = heavy.iter().take(most).map(cells).collect();
+    let widest = |heading: &str, column: usize| {
+        rows.iter().map(|row| width(&row[column])).fold(heading.len(), usize::max)
     };
-    let counts = widest("count", |row| &row.shown);
-    let intervals = widest("between", |row| &row.interval);
-    let room = RowLayout::beside(&[counts, intervals], widest("key", |row| &row.key), layout);
-    let first = rows.first().map_or(0, |row| row.count);
+    let (counts, intervals) = (widest("count", 0), widest("between", 1));
+    let room = RowLayout::beside(&[counts, intervals], widest("key", 2), layout);
+    let first = heavy.first().map_or(0, |heavy| heavy.count);
     let dim = layout.styles.interval;
 
     let blank = " ".repeat(room.bar_width);
     writeln!(out, "  {:>counts$}  {:<intervals$}  {blank}  key", "count", "between")?;
-    for row in &rows {
-        let (shown, interval, key) = (&row.shown, &row.interval, room.key(&row.key));
-        let bar = room.bar(row.count, first, layout);
+    for (heavy, [shown, interval, key]) in heavy.iter().zip(&rows) {
+        let (bar, key) = (room.bar(heavy.count, first, layout), cut(key, room.key_width));
         writeln!(out, "  {shown:>counts$}  {dim}{interval:<intervals$}{dim:#}  {bar}  {key}")?;
     }
     write_rest(out, heavy.len() - rows.len())
@@ -85,24 +84,6 @@ pub fn write_rest(out: &mut impl Write, more: usize) -> io::Result<()> {
     match more {
         0 => Ok(()),
         more => writeln!(out, "  ... and {} more", grouped(more as u64)),
-    }
-}
-
-struct TableRow {
-    count: u64,
-    shown: String,
-    interval: String,
-    key: String,
-}
-
-impl TableRow {
-    fn new<K: Key>(heavy: &Heavy<K>) -> Self {
-        Self {
-            count: heavy.count,
-            shown: grouped(heavy.count),
-            interval: interval(heavy),
-            key: printable(&heavy.key.shown().to_string()),
-        }
     }
 }
 
@@ -134,11 +115,6 @@ impl RowLayout {
         let bar = bar(count, most, self.bar_width);
         let (style, blank) = (layout.styles.bar, " ".repeat(self.bar_width - width(&bar)));
         format!("{style}{bar}{style:#}{blank}")
-    }
-
-    /// The key, cut to its width.
-    pub fn key(&self, key: &str) -> String {
-        cut(key, self.key_width)
     }
 }
 

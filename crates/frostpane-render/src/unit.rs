@@ -16,29 +16,24 @@ pub struct UnitWords {
     /// The verb for a key that counts once.
     pub occurs: &'static str,
     /// The verb in "every key that occurred 20 times".
-    pub occurred: &'static str,
-    /// The same before a point in the past.
-    pub had_occurred: &'static str,
-    /// The negation of `occurred`.
-    pub never: &'static str,
+    pub(crate) occurred: &'static str,
+    pub(crate) had_occurred: &'static str,
+    pub(crate) never: &'static str,
     /// The numbers that intervals contain. Events of users beyond their bounds are not in them.
-    pub counts: &'static str,
-    /// One of these numbers.
-    pub count: &'static str,
+    pub(crate) counts: &'static str,
+    pub(crate) count: &'static str,
     /// One of those that are protected.
-    pub individual: &'static str,
-    /// Several of them.
-    pub individuals: &'static str,
-    /// Any one of them, as what is protected.
-    pub whichever: &'static str,
+    pub(crate) individual: &'static str,
+    pub(crate) individuals: &'static str,
+    pub(crate) whichever: &'static str,
     /// The difference between neighbouring streams, after "Had".
-    pub otherwise: &'static str,
+    pub(crate) otherwise: &'static str,
     /// The subject of which a reader learns next to nothing.
-    pub subject: &'static str,
+    pub(crate) subject: &'static str,
     /// The limit of the protection of someone with several events.
-    pub several: &'static str,
+    pub(crate) several: &'static str,
     /// The adaptive choices that delta covers for a number of lists.
-    pub adaptive: &'static str,
+    pub(crate) adaptive: &'static str,
     /// The part of a stream that has an account.
     pub pane: &'static str,
 }

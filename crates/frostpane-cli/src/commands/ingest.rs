@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use frostpane::{Batch, Span};
 use frostpane_store::{ContinualRelease, SourceWriter, Store, WallClock};
 
 use super::notes::read_notes;
-use super::state::{self, Drain};
+use super::state;
 use crate::events::TextKey;
 use crate::events::feed::{Gather, feed};
 use crate::failure::{Failure, Result};
@@ -74,7 +74,7 @@ pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
     let input = state::input_of(store.header(), &args.input);
     check_column(&store.header().spec, input.has_users())?;
     let schema = schema(&store, &input, &clock)?;
-    let ids = ids(args, || Ok(Source::new(&args.input.files, schema.clone())?))?;
+    let ids = ids(args, &schema)?;
     let time = IngestTime::new(&store, clock, args.accept_clock)?;
     let mut all = 0;
     for (id, files) in &ids {
@@ -108,7 +108,7 @@ pub fn schema<K: TextKey>(store: &Store<K>, input: &InputArgs, clock: &TimeSetti
 }
 
 /// The files, each with its id: also those of a folder or a pattern one by one.
-fn ids(args: &IngestArgs, source: impl FnOnce() -> Result<Source>) -> Result<Vec<(String, Vec<PathBuf>)>> {
+fn ids(args: &IngestArgs, schema: &Schema) -> Result<Vec<(String, Vec<PathBuf>)>> {
     let files = &args.input.files;
     let is_pipe = files.is_empty() || files.iter().any(|file| file == Path::new("-"));
     match &args.id {
@@ -117,7 +117,7 @@ fn ids(args: &IngestArgs, source: impl FnOnce() -> Result<Source>) -> Result<Vec
             Err(Failure::from("a pipe has no name by which it could be known again: give it one, with --id"))
         }
         None => {
-            let each = source()?;
+            let each = Source::new(files, schema.clone())?;
             let each = each.files().into_iter().map(|file| Ok((name(file)?, vec![file.to_owned()])));
             each.collect()
         }
@@ -214,8 +214,7 @@ impl IngestTime {
 
 type Show<'a, K> = dyn FnMut(Vec<ContinualRelease<K>>) -> Result<()> + Send + 'a;
 
-/// Takes the events of a source; lists that they bring about are shown once they are kept. If the clock of
-/// this machine ends slides, it waits until a pipe has given what it held.
+/// Takes the events of a source; lists that they bring about are shown once they are kept.
 pub fn take<K: TextKey>(
     store: &mut Store<K>,
     source: &mut Source,
@@ -223,52 +222,14 @@ pub fn take<K: TextKey>(
     time: &IngestTime,
     show: &mut Show<'_, K>,
 ) -> Result<IngestCounts> {
-    let live = source.is_live();
-    let mut progress = Progress::new(source);
-    // The id stands for all events of a source: the state leaves out those that come from the future.
-    let drain = Drain::default();
-    let admit = |_: EventRef<'_>| {
-        drain.come();
-        progress.step();
-        true
-    };
-    let wall = time.wall.as_ref().filter(|_| live);
+    let wall = time.wall.as_ref().filter(|_| source.is_live());
     wall.into_iter().for_each(WallClock::drain);
     let ahead = store.ahead();
     let feeding = store.feed(id)?.at(time.present());
     let (before, was_complete) = (feeding.before(), feeding.was_complete());
     let feeding = Mutex::new((feeding, show));
-    let ended = AtomicBool::new(false);
-    let step = |wall: &WallClock, batch: Option<&Batch<K>>| -> Result<()> {
-        let (feeding, show) = &mut *lock(&feeding);
-        step(feeding, time.present(), (wall, &drain), batch)?;
-        show(feeding.lists())
-    };
-    let read = thread::scope(|scope| {
-        // The clock ends slides of users, whether events come or not.
-        let ticking = wall.map(|wall| {
-            let (ended, step) = (&ended, &step);
-            scope.spawn(move || tick_until(ended, || step(wall, None)))
-        });
-        let read = feed(source, admit, |batch: &Batch<K>| match wall {
-            Some(wall) => step(wall, Some(batch)).inspect(|()| drain.wait()),
-            None => {
-                let (feeding, show) = &mut *lock(&feeding);
-                feeding.append(batch)?;
-                if live {
-                    feeding.acknowledge(false)?;
-                }
-                show(feeding.lists())
-            }
-        });
-        ended.store(true, Ordering::Relaxed);
-        match ticking.map(thread::ScopedJoinHandle::join) {
-            Some(Ok(ticked)) => read.and(ticked),
-            _ => read,
-        }
-    });
+    let read = read(source, &feeding, time, wall);
     wall.into_iter().for_each(WallClock::drained);
-    progress.finish();
     read_notes(source).into_iter().for_each(tell);
     let (feeding, show) = feeding.into_inner().unwrap_or_else(PoisonError::into_inner);
     read?;
@@ -289,6 +250,53 @@ pub fn take<K: TextKey>(
         ));
     }
     Ok(IngestCounts { new: events - before, before })
+}
+
+/// Reads a source to its end. If a clock ends slides, it waits until a pipe has given what it held.
+fn read<K: TextKey>(
+    source: &mut Source,
+    feeding: &Mutex<(SourceWriter<'_, K>, &mut Show<'_, K>)>,
+    time: &IngestTime,
+    wall: Option<&WallClock>,
+) -> Result<()> {
+    let live = source.is_live();
+    let mut progress = Progress::new(source);
+    let drain = Drain::default();
+    // The id stands for all events of a source: the state leaves out those that come from the future.
+    let admit = |_: EventRef<'_>| {
+        drain.come();
+        progress.step();
+        true
+    };
+    let step = |wall: &WallClock, batch: Option<&Batch<K>>| -> Result<()> {
+        let (feeding, show) = &mut *lock(feeding);
+        step(feeding, time.present(), (wall, &drain), batch)?;
+        show(feeding.lists())
+    };
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // The clock ends slides of users, whether events come or not.
+        let ticking = wall.map(|wall| {
+            let (ended, step) = (&ended, &step);
+            scope.spawn(move || tick_until(ended, || step(wall, None)))
+        });
+        let read = feed(source, admit, |batch: &Batch<K>| match wall {
+            Some(wall) => step(wall, Some(batch)).inspect(|()| drain.wait()),
+            None => {
+                let (feeding, show) = &mut *lock(feeding);
+                feeding.append(batch)?;
+                if live {
+                    feeding.acknowledge(false)?;
+                }
+                show(feeding.lists())
+            }
+        });
+        ended.store(true, Ordering::Relaxed);
+        match ticking.map(thread::ScopedJoinHandle::join) {
+            Some(Ok(ticked)) => read.and(ticked),
+            _ => read,
+        }
+    })
 }
 
 /// Takes what has come at the present moment, and then lets time go on.
@@ -321,4 +329,35 @@ fn tick_until(ended: &AtomicBool, mut tick: impl FnMut() -> Result<()>) -> Resul
         tick().inspect_err(|cause| tell(cause))?;
     }
     Ok(())
+}
+
+/// A pipe does not say how much it holds. What it holds at the start comes without a pause: a reader that has
+/// waited for so long, in all, has read it.
+const WAITED: Duration = Duration::from_secs(3);
+
+/// Adds up how long a reader has waited for more.
+#[derive(Default)]
+pub struct Drain {
+    is_waiting: AtomicBool,
+    waited: Mutex<(Duration, Option<Instant>)>,
+}
+
+impl Drain {
+    pub fn wait(&self) {
+        lock(&self.waited).1 = Some(Instant::now());
+        self.is_waiting.store(true, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub fn come(&self) {
+        if self.is_waiting.swap(false, Ordering::Relaxed) {
+            let (all, since) = &mut *lock(&self.waited);
+            *all += since.take().map_or(Duration::ZERO, |since| since.elapsed());
+        }
+    }
+
+    pub fn is_over(&self) -> bool {
+        let (all, since) = *lock(&self.waited);
+        all + since.map_or(Duration::ZERO, |since| since.elapsed()) >= WAITED
+    }
 }

@@ -96,13 +96,9 @@ pub fn run(args: &InitArgs) -> Result<()> {
 }
 
 fn budget(args: &InitArgs) -> Result<Option<Budget>> {
-    let Some(epsilon) = args.budget else {
-        return Ok(None);
-    };
-    Ok(Some(Budget {
-        epsilon: Epsilon::new(epsilon)?,
-        delta: Delta::new(args.budget_delta.unwrap_or(DELTA)),
-    }))
+    let delta = Delta::new(args.budget_delta.unwrap_or(DELTA));
+    let budget = |epsilon| Ok(Budget { epsilon: Epsilon::new(epsilon)?, delta });
+    args.budget.map(budget).transpose()
 }
 
 fn begin(args: &InitArgs) -> Result<Begin> {

@@ -14,7 +14,7 @@ use crate::events::time_filter::TimeFilter;
 use crate::events::window_end::WindowEnd;
 use crate::failure::Result;
 use crate::output::{OUTPUT, OutputArgs};
-use crate::screen::{Screen, rows_on_a_terminal};
+use crate::screen::{layout_of, rows_on_a_terminal};
 use crate::settings::{
     InputArgs, ReleaseRequest, RequestArgs, TimeArgs, TimeSettings, check_column, for_keys_of,
 };
@@ -179,7 +179,7 @@ fn publish<K: Key>(args: &ListArgs, releases: &[(WindowLabel, Release<K>)]) -> R
 
 fn write<K: Key>(args: &ListArgs, releases: &[(WindowLabel, Release<K>)]) -> Result<()> {
     let stdout = io::stdout().lock();
-    let screen = Screen::of(&stdout);
+    let screen = layout_of(&stdout);
     let mut out = BufWriter::new(stdout);
     if args.output.json {
         for (_, release) in releases {

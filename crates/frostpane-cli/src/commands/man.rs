@@ -16,21 +16,16 @@ pub fn run(command: Option<&str>) -> Result<()> {
     let page = match command {
         None => program,
         Some(name) => match program.find_subcommand(name) {
-            Some(page) => with_exit_codes(page.clone()),
+            Some(page) => {
+                let help = page.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
+                page.clone().after_help(help + EXIT_CODES)
+            }
             None => unknown(program, name),
         },
     };
     let mut out = io::stdout().lock();
     Man::new(page).render(&mut out)?;
     Ok(out.flush()?)
-}
-
-fn with_exit_codes(page: clap::Command) -> clap::Command {
-    let help = match page.get_after_help() {
-        Some(help) => format!("{help}\n\n{EXIT_CODES}"),
-        None => EXIT_CODES.to_owned(),
-    };
-    page.after_help(help)
 }
 
 fn unknown(mut program: clap::Command, name: &str) -> ! {

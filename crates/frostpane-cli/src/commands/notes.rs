@@ -4,10 +4,10 @@ use frostpane::{Builder, Cost, Edge, Key, Release, Tally, Unit};
 use frostpane_render::{Warning, WindowLabel, megabytes};
 use jiff::Timestamp;
 
-use crate::events::scan::{NOT_RELEASED, no_events, no_time};
-use crate::events::time_filter::{TimeFilter, shown};
+use crate::events::time_filter::TimeFilter;
+use crate::events::window_end::{NOT_RELEASED, no_events, no_time};
 use crate::failure::{Failure, Result};
-use crate::settings::values::grouped;
+use crate::settings::values::{count_of, grouped};
 use crate::settings::{InputArgs, ReleaseRequest};
 use crate::terminal::{tell, warn};
 use frostpane_events::Source;
@@ -30,9 +30,7 @@ impl EventTally {
     }
 
     pub fn tell(&self, source: &Source, filter: &TimeFilter) {
-        read_notes(source).into_iter().for_each(tell);
-        filter.note().into_iter().for_each(tell);
-        self.users_note().into_iter().for_each(tell);
+        read_notes(source).into_iter().chain(filter.note()).chain(self.users_note()).for_each(tell);
         let without_key = if self.lacks_keys() { 0 } else { self.counted.without_key };
         let notes = Warning::of_events(self.events, self.counted.late, without_key);
         notes.into_iter().for_each(tell);
@@ -46,14 +44,10 @@ impl EventTally {
     }
 
     fn users_note(&self) -> Option<String> {
-        let (events, are) = match self.counted.without_user {
-            0 => return None,
-            1 => ("1 event has".to_owned(), "is"),
-            events => (format!("{} events have", grouped(events)), "are"),
-        };
-        Some(format!(
-            "{events} no user, and {are} not counted, because what one person did could not be bounded"
-        ))
+        let without = self.counted.without_user;
+        let events = count_of(without, "event has no user, and is", "events have no user, and are");
+        (without > 0)
+            .then(|| format!("{events} not counted, because what one person did could not be bounded"))
     }
 
     /// True if there were keys to look at, and none of them counts.
@@ -82,19 +76,19 @@ impl EventTally {
                     "none of the events of users has a key that counts, so the list is of nobody: is --key right, and --keys?",
                 );
             }
-            (_, true) => return Err(no_keys(input)),
+            (_, true) => {
+                let key = match &input.columns.key {
+                    Some(key) => format!("is --key {key} right, and --keys?"),
+                    None => "are they empty lines, or is --keys another list?".to_owned(),
+                };
+                return Err(Failure::NoKeys(format!(
+                    "the list is empty because none of the events has a key that counts: {key}"
+                )));
+            }
             (_, false) => {}
         }
         Ok(())
     }
-}
-
-fn no_keys(input: &InputArgs) -> Failure {
-    let key = match &input.columns.key {
-        Some(key) => format!("is --key {key} right, and --keys?"),
-        None => "are they empty lines, or is --keys another list?".to_owned(),
-    };
-    Failure::NoKeys(format!("the list is empty because none of the events has a key that counts: {key}"))
 }
 
 pub fn tell_of_bounds(counted: Tally) {
@@ -112,24 +106,18 @@ pub fn tell_of_bounds(counted: Tally) {
 
 /// Tells that no event of users lies in the window: the list is made all the same.
 pub fn tell_of_empty_window(filter: &TimeFilter) {
-    if let Some((first, latest)) = filter.first.zip(filter.latest) {
+    if let Some(range) = filter.range() {
         tell(format_args!(
-            "no event that counts lies in the window; events before its end are from {} to {}: is --until right?",
-            shown(first),
-            shown(latest)
+            "no event that counts lies in the window; events before its end are {range}: is --until right?"
         ));
     }
 }
 
 pub fn empty_window(filter: &TimeFilter) -> Failure {
-    let range = filter.first.zip(filter.latest).map(|(first, latest)| {
-        format!(
-            "; they are from {} to {}: --until TIME says where the window ends",
-            shown(first),
-            shown(latest)
-        )
+    let advice = filter.range().map_or(String::new(), |range| {
+        format!("; they are {range}: --until TIME says where the window ends")
     });
-    Failure::Message(format!("no event lies in the window: {NOT_RELEASED}{}", range.unwrap_or_default()))
+    Failure::Message(format!("no event lies in the window: {NOT_RELEASED}{advice}"))
 }
 
 /// Warns of keys so much longer than assumed that the memory may not suffice for as many as are kept.
@@ -183,7 +171,7 @@ pub fn warnings_of<K: Key>(
 
 /// Notes about files that were read.
 pub fn read_notes(source: &Source) -> Vec<String> {
-    let (report, schema) = (source.report(), source.schema());
+    let (report, schema) = (&source.report, &source.schema);
     let tally = &report.tally;
     let mut notes = Vec::new();
     if let Some(first) = &tally.first {
@@ -213,13 +201,9 @@ pub fn read_notes(source: &Source) -> Vec<String> {
                 .to_owned(),
         );
     }
-    match tally.repeated_headers {
-        0 => {}
-        1 => notes.push("1 line repeats the header; it counts as an event without a key".to_owned()),
-        lines => {
-            let lines = grouped(lines);
-            notes.push(format!("{lines} lines repeat the header; each counts as an event without a key"));
-        }
+    if tally.repeated_headers > 0 {
+        let (one, many) = ("line repeats the header; it counts", "lines repeat the header; each counts");
+        notes.push(count_of(tally.repeated_headers, one, many) + " as an event without a key");
     }
     if let Some(name) = &report.cut {
         notes.push(format!(

@@ -88,7 +88,9 @@ impl<'scope> FileHead<'scope> {
                 self.cursor = next;
             }
             let Ok(batch) = self.batches.recv() else {
-                self.found = self.reading.take().map(end).transpose()?;
+                let found = self.reading.take().map(ScopedJoinHandle::join);
+                self.found =
+                    found.map(|found| found.unwrap_or_else(|panic| resume_unwind(panic))).transpose()?;
                 return Ok(None);
             };
             let before = self.bytes_read.get() - self.batch.bytes_read;
@@ -108,10 +110,6 @@ impl<'scope> FileHead<'scope> {
     }
 }
 
-fn end(reading: ScopedJoinHandle<'_, Result<ReadReport>>) -> Result<ReadReport> {
-    reading.join().unwrap_or_else(|panic| resume_unwind(panic))
-}
-
 fn read(part: FilePart, full: &SyncSender<EventBatch>) -> Result<ReadReport> {
     let mut source = part.open();
     let bytes_read = source.bytes_read();
@@ -129,7 +127,7 @@ fn read(part: FilePart, full: &SyncSender<EventBatch>) -> Result<ReadReport> {
         || Ok(()),
     )?;
     send(&mut batch)?;
-    Ok(source.into_report())
+    Ok(source.report)
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ pub mod batch;
 pub mod feed;
 mod merge;
 pub mod order_check;
-pub mod scan;
 pub mod time_filter;
 pub mod window_end;
 
@@ -14,7 +13,7 @@ use frostpane::Bytes;
 use frostpane_store::StoredKey;
 
 use crate::failure::Result;
-use frostpane_events::{EventRef, Source};
+use frostpane_events::{EventRef, Format, Schema, Source};
 
 pub trait TextKey: StoredKey {
     fn parse(text: &[u8]) -> Option<Self::Ref<'_>>;
@@ -41,7 +40,8 @@ impl TextKey for u64 {
 
 pub fn read_keys(file: &Path) -> Result<Vec<Bytes>> {
     let mut keys = Vec::new();
-    Source::lines(file)?.for_each(|line| -> Result<()> {
+    let schema = Schema { format: Some(Format::Text), ..Schema::default() };
+    Source::new(&[file.to_owned()], schema)?.for_each(|line| -> Result<()> {
         keys.extend(line.key.map(Bytes::from));
         Ok(())
     })?;

@@ -4,7 +4,7 @@ use frostpane::Span;
 use jiff::Timestamp;
 
 use crate::settings::TimeSettings;
-use crate::settings::values::{grouped, spoken};
+use crate::settings::values::{count_of, spoken};
 
 /// Admits events before the end of the windows, if that is known, and else not too far in the future.
 pub struct TimeFilter {
@@ -51,11 +51,17 @@ impl TimeFilter {
         time < limit
     }
 
+    /// The times of the first and of the latest event that were admitted.
+    pub fn range(&self) -> Option<String> {
+        Some(format!("from {} to {}", shown(self.first?), shown(self.latest?)))
+    }
+
     pub fn note(&self) -> Option<String> {
-        let (events, were) = match self.set_aside {
+        let events = count_of(self.set_aside, "event lies", "events lie");
+        let were = match self.set_aside {
             0 => return None,
-            1 => ("1 event lies".to_owned(), "was"),
-            events => (format!("{} events lie", grouped(events)), "were"),
+            1 => "was",
+            _ => "were",
         };
         Some(match self.clock.until {
             Some(until) => {
@@ -70,6 +76,6 @@ impl TimeFilter {
     }
 }
 
-pub fn shown(micros: i64) -> String {
+fn shown(micros: i64) -> String {
     Timestamp::from_microsecond(micros).map_or_else(|_| micros.to_string(), |time| time.to_string())
 }

@@ -3,12 +3,12 @@
 mod input;
 mod request;
 pub mod time;
-mod users;
 pub mod values;
 
 pub use input::{ColumnArgs, InputArgs, NO_TIME_COLUMN};
 pub(crate) use request::for_keys_of;
-pub use request::{ContinualArgs, NormArg, ReleaseRequest, RequestArgs, RequestedKeys, check_column};
+pub use request::{
+    ContinualArgs, NormArg, ReleaseRequest, RequestArgs, RequestedKeys, check_column, protect_users,
+};
 pub use time::{TimeArgs, TimeSettings};
-pub use users::protect_users;
 pub use values::WindowArg;

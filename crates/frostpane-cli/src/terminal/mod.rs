@@ -7,10 +7,11 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use frostpane_render::TextLayout;
 use serde::Serialize;
 
 use crate::failure::Result;
-use crate::screen::Screen;
+use crate::screen::layout_of;
 
 /// Writes a message for the operator to standard error. A reader that has gone is no reason to stop.
 pub fn tell(message: impl Display) {
@@ -31,10 +32,10 @@ pub fn write_json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()
 pub fn print(
     as_json: bool,
     value: &impl Serialize,
-    text: impl FnOnce(&mut BufWriter<StdoutLock<'static>>, &Screen) -> Result<()>,
+    text: impl FnOnce(&mut BufWriter<StdoutLock<'static>>, &TextLayout) -> Result<()>,
 ) -> Result<()> {
     let stdout = io::stdout().lock();
-    let screen = Screen::of(&stdout);
+    let screen = layout_of(&stdout);
     let mut out = BufWriter::new(stdout);
     if as_json {
         write_json(&mut out, value)?;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use crate::screen::Screen;
+use crate::screen::layout_of;
 use crate::settings::values::grouped;
 use frostpane_events::Source;
 use frostpane_render::table::bar;
@@ -36,7 +36,7 @@ impl StatusLine {
         }
         (self.is_drawn, self.latest) = (true, Instant::now());
         // Measured each time: terminals are resized, and a line that wraps cannot be erased.
-        let room = Screen::of(&io::stderr()).width - 1;
+        let room = layout_of(&io::stderr()).width - 1;
         // A terminal that has closed is no reason to stop.
         let _ = write!(io::stderr(), "{ERASE_LINE}{}", cut(&line(), room));
     }
@@ -67,7 +67,7 @@ pub struct Progress {
 impl Progress {
     pub fn new(source: &Source) -> Self {
         Self {
-            total_bytes: source.total_bytes(),
+            total_bytes: source.total_bytes,
             bytes_read: source.bytes_read(),
             events: 0,
             start: Instant::now(),

@@ -61,6 +61,11 @@ pub fn json(args: &[&str], input: &[u8]) -> Value {
     serde_json::from_str(&stdout(&frostpane(args, input))).unwrap()
 }
 
+/// The plan for these options.
+pub fn planned(options: &[&str]) -> Value {
+    json(&[&["plan", "--json"], options].concat(), b"")
+}
+
 #[track_caller]
 pub fn assert_contains(text: impl AsRef<str>, part: impl AsRef<str>) {
     let (text, part) = (text.as_ref(), part.as_ref());

@@ -231,52 +231,30 @@ trait Stored {
     fn value(&self) -> Value<'_>;
 }
 
-impl Stored for bool {
-    fn value(&self) -> Value<'_> {
-        Value::Boolean(*self)
-    }
+macro_rules! stored {
+    ($($type:ty: |$cell:ident| $value:expr;)*) => {
+        $(impl Stored for $type {
+            fn value(&self) -> Value<'_> {
+                let $cell = self;
+                $value
+            }
+        })*
+    };
 }
 
-impl Stored for i32 {
-    fn value(&self) -> Value<'_> {
-        Value::Integer((*self).into())
-    }
+stored! {
+    bool: |cell| Value::Boolean(*cell);
+    i32: |cell| Value::Integer((*cell).into());
+    i64: |cell| Value::Integer(*cell);
+    f32: |cell| Value::Single(*cell);
+    f64: |cell| Value::Double(*cell);
+    Int96: |cell| Value::Nanos(nanos(cell));
+    ByteArray: |cell| Value::Bytes(cell.data());
+    FixedLenByteArray: |cell| Value::Bytes(cell.data());
 }
 
-impl Stored for i64 {
-    fn value(&self) -> Value<'_> {
-        Value::Integer(*self)
-    }
-}
-
-impl Stored for f32 {
-    fn value(&self) -> Value<'_> {
-        Value::Single(*self)
-    }
-}
-
-impl Stored for f64 {
-    fn value(&self) -> Value<'_> {
-        Value::Double(*self)
-    }
-}
-
-impl Stored for Int96 {
-    fn value(&self) -> Value<'_> {
-        let &[low, high, day] = self.data().first_chunk().unwrap_or(&[0; 3]);
-        let nanos = i128::from(high) << 32 | i128::from(low);
-        Value::Nanos((i128::from(day as i32) - JULIAN_DAY_OF_1970) * NANOS_PER_DAY + nanos)
-    }
-}
-
-impl Stored for ByteArray {
-    fn value(&self) -> Value<'_> {
-        Value::Bytes(self.data())
-    }
-}
-
-impl Stored for FixedLenByteArray {
-    fn value(&self) -> Value<'_> {
-        Value::Bytes(self.data())
-    }
+fn nanos(instant: &Int96) -> i128 {
+    let &[low, high, day] = instant.data().first_chunk().unwrap_or(&[0; 3]);
+    let nanos = i128::from(high) << 32 | i128::from(low);
+    (i128::from(day as i32) - JULIAN_DAY_OF_1970) * NANOS_PER_DAY + nanos
 }

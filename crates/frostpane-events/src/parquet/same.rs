@@ -164,15 +164,11 @@ fn assert_same(schema: &str, groups: &[Vec<Cell>]) {
 }
 
 #[test]
-fn columns_without_nulls_are_read_as_the_crate_reads_them() {
+fn columns_with_and_without_nulls_are_read_as_the_crate_reads_them() {
     for column in columns() {
         assert_same(REQUIRED, from_ref(&column));
         assert_same(OPTIONAL, from_ref(&column));
     }
-}
-
-#[test]
-fn columns_with_nulls_are_read_as_the_crate_reads_them() {
     for column in columns().iter().flat_map(|column| with_nulls(column)) {
         assert_same(OPTIONAL, from_ref(&column));
         assert_same(NESTED, from_ref(&column));

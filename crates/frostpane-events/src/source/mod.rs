@@ -24,10 +24,13 @@ pub use part::FilePart;
 /// The events of some files.
 pub struct Source {
     files: Vec<FileLayout>,
-    schema: Schema,
+    /// The columns and the format.
+    pub schema: Schema,
     bytes_read: Rc<Cell<u64>>,
-    total_bytes: Option<u64>,
-    report: ReadReport,
+    /// The number of bytes to read, unless one of the files is a pipe.
+    pub total_bytes: Option<u64>,
+    /// Facts about the files that have been read.
+    pub report: ReadReport,
     /// The operator was told that a first line seems to name the columns.
     is_advised: bool,
     announced: String,
@@ -106,28 +109,6 @@ impl Source {
         }
     }
 
-    /// The lines of a text file, each of them a key.
-    pub fn lines(file: &Path) -> Result<Self, Error> {
-        let schema = Schema { format: Some(Format::Text), ..Schema::default() };
-        Self::new(&[file.to_owned()], schema)
-    }
-
-    /// Tells the operator nothing about the files: they are read again.
-    pub fn quietly(mut self) -> Self {
-        self.schema.tell = |_| ();
-        self
-    }
-
-    /// The columns and the format.
-    pub fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    /// Facts about the files that have been read.
-    pub fn report(&self) -> &ReadReport {
-        &self.report
-    }
-
     /// The files, as they are found.
     pub fn files(&self) -> Vec<&Path> {
         self.files.iter().map(|layout| layout.file.as_path()).collect()
@@ -136,11 +117,6 @@ impl Source {
     /// The number of bytes on disk that have been read so far: to be looked at while reading.
     pub fn bytes_read(&self) -> Rc<Cell<u64>> {
         Rc::clone(&self.bytes_read)
-    }
-
-    /// The number of bytes to read, unless one of the files is a pipe.
-    pub fn total_bytes(&self) -> Option<u64> {
-        self.total_bytes
     }
 
     /// Returns true if some of it may come only as time goes by.
@@ -311,7 +287,7 @@ pub fn read_stream(
             Some(pattern) => pattern::read(reader, pattern, &selection, sink),
             None => pattern::read_whole(reader, sink),
         },
-        Format::Csv => csv::read(reader, &selection, schema.multiline, sink),
+        Format::Csv => csv::read(reader, &selection, sink),
         Format::Tsv => csv::read_tsv(reader, &selection, sink),
         Format::Jsonl => json::read(reader, &selection, sink),
         _ => {
@@ -364,14 +340,14 @@ mod tests {
 
     #[test]
     fn bytes_are_counted_up_to_their_total_and_a_pipe_has_none() {
-        assert_eq!(Source::new(&[], Schema::default()).unwrap().total_bytes(), None);
+        assert_eq!(Source::new(&[], Schema::default()).unwrap().total_bytes, None);
         let file = |name: &str| std::env::temp_dir().join(format!("frostpane-{}-{name}", std::process::id()));
         let (text, packed) = (file("a.txt"), file("b.txt.zst"));
         let lines = b"elm\n".repeat(1 << 20);
         std::fs::write(&text, &lines).unwrap();
         std::fs::write(&packed, zstd::encode_all(lines.as_slice(), 1).unwrap()).unwrap();
         let mut source = Source::new(&[text.clone(), packed.clone()], Schema::default()).unwrap();
-        let total = source.total_bytes().unwrap();
+        let total = source.total_bytes.unwrap();
         let (read, mut last, mut steps) = (source.bytes_read(), 0, 0);
         source
             .for_each(|_| -> Result<(), Error> {
@@ -405,7 +381,7 @@ mod tests {
         });
         std::fs::remove_file(&file).unwrap();
         outcome.unwrap();
-        (events, source.report().tally.clone())
+        (events, source.report.tally)
     }
 
     fn columns([key, time, user]: [&str; 3]) -> Schema {

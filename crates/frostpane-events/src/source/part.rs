@@ -74,9 +74,4 @@ impl Source {
         self.check_times()?;
         Ok(timed)
     }
-
-    /// Facts about the files that were read.
-    pub fn into_report(self) -> ReadReport {
-        self.report
-    }
 }

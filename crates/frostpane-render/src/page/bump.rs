@@ -74,10 +74,6 @@ impl ChartFrame {
         HEAD + LANE * (rank as f64 - 0.5)
     }
 
-    fn width(&self) -> f64 {
-        2.0 * GUTTER + self.step * (self.releases - 1) as f64
-    }
-
     fn height(&self) -> f64 {
         HEAD + LANE * self.lanes as f64
     }
@@ -85,7 +81,7 @@ impl ChartFrame {
 
 fn chart<K: Key>(trend: &Trend<'_, K>) -> String {
     let frame = ChartFrame::of(trend);
-    let (width, height) = (frame.width(), frame.height());
+    let (width, height) = (GUTTER + frame.x(frame.releases - 1), frame.height());
     let mut svg = format!(
         "<div class=\"scroll\" role=\"region\" aria-label=\"Chart of ranks over time\" tabindex=\"0\">\
          <svg class=\"bump\" role=\"img\" aria-labelledby=\"bump-title bump-desc\" \
@@ -165,9 +161,8 @@ fn dot(frame: &ChartFrame, release: usize, rank: usize, label: &str) -> String {
 
 /// The name at both ends, or above the last dot of a key that is at neither.
 fn direct_labels(ranks: &[Option<usize>], name: &str, frame: &ChartFrame) -> String {
-    let drawn = |rank: &Option<usize>| rank.filter(|rank| *rank <= DEEPEST);
     let last = ranks.len() - 1;
-    let (at_first, at_last) = (drawn(&ranks[0]), drawn(&ranks[last]));
+    let (at_first, at_last) = (drawn(ranks[0]), drawn(ranks[last]));
     let text = |class: &str, x: f64, y: f64| {
         format!(
             "<text class=\"name {class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>\n",
@@ -182,26 +177,23 @@ fn direct_labels(ranks: &[Option<usize>], name: &str, frame: &ChartFrame) -> Str
     if let Some(rank) = at_last {
         svg += &text("after", frame.x(last) + beside, frame.y(rank) + 4.5);
     }
-    let mut seen = ranks.iter().enumerate().filter_map(|(release, rank)| Some((release, drawn(rank)?)));
+    let mut seen = ranks.iter().enumerate().filter_map(|(release, rank)| Some((release, drawn(*rank)?)));
     if let (None, None, Some((release, rank))) = (at_first, at_last, seen.next_back()) {
         svg += &text("above", frame.x(release), frame.y(rank) - DOT - 2.0);
     }
     svg
 }
 
+fn drawn(rank: Option<usize>) -> Option<usize> {
+    rank.filter(|rank| *rank <= DEEPEST)
+}
+
 /// The runs of consecutive releases that list the key, with its ranks.
 fn runs(ranks: &[Option<usize>]) -> Vec<Vec<(usize, usize)>> {
-    let mut runs: Vec<Vec<(usize, usize)>> = vec![Vec::new()];
-    for (release, rank) in ranks.iter().enumerate() {
-        match rank {
-            Some(rank) if *rank <= DEEPEST => {
-                runs.last_mut().into_iter().for_each(|run| run.push((release, *rank)))
-            }
-            _ => runs.push(Vec::new()),
-        }
-    }
-    runs.retain(|run| !run.is_empty());
-    runs
+    let ranks = ranks.iter().enumerate();
+    let dots: Vec<_> = ranks.map(|(release, rank)| Some((release, drawn(*rank)?))).collect();
+    let runs = dots.split(Option::is_none).map(|run| run.iter().flatten().copied().collect());
+    runs.filter(|run: &Vec<_>| !run.is_empty()).collect()
 }
 
 fn table<K: Key>(trend: &Trend<'_, K>) -> String {

@@ -78,15 +78,6 @@ pub enum KeysArg {
     Declared,
 }
 
-impl From<KeysArg> for KeyDomain {
-    fn from(keys: KeysArg) -> Self {
-        match keys {
-            KeysArg::Open => KeyDomain::Open,
-            KeysArg::Declared => KeyDomain::Declared,
-        }
-    }
-}
-
 pub fn run(args: &AuditArgs) -> Result<()> {
     #[cfg(feature = "mutants")]
     if args.broken.mutants {
@@ -95,7 +86,9 @@ pub fn run(args: &AuditArgs) -> Result<()> {
     let wanted = wanted(args)?;
     let picture = args.picture.as_deref().map(open).transpose()?;
     let mutant = mutant(args);
-    let audit = Audit::new(sampled(), args.short, mutant);
+    // Of all checks, so that the result of one does not depend on which others run.
+    let sampled = frostpane_audit::all().iter().filter(|check| check.is_sampled()).count();
+    let audit = Audit::new(sampled, args.short, mutant);
     let findings = find(&audit, &wanted, has_deployment(args))?;
     let report = AuditReport::new(&audit, args.short, findings);
     print(args.json, &report, |out, screen| Ok(report.write(out, screen)?))?;
@@ -124,11 +117,6 @@ fn mutant(args: &AuditArgs) -> Option<Mutant> {
     }
 }
 
-/// The number of sampled checks in all, so that the result of a check does not depend on which others run.
-fn sampled() -> usize {
-    frostpane_audit::all().iter().filter(|check| check.is_sampled()).count()
-}
-
 fn wanted(args: &AuditArgs) -> Result<Vec<Check>> {
     let all = frostpane_audit::all();
     let names: Vec<&str> = all.iter().map(|check| check.name).collect();
@@ -136,7 +124,10 @@ fn wanted(args: &AuditArgs) -> Result<Vec<Check>> {
         return Err(Failure::Message(format!("there is no check {unknown:?}, only {}", names.join(", "))));
     }
     let deployment = Deployment {
-        keys: args.keys.map(KeyDomain::from),
+        keys: args.keys.map(|keys| match keys {
+            KeysArg::Open => KeyDomain::Open,
+            KeysArg::Declared => KeyDomain::Declared,
+        }),
         norm: args.norm.map(frostpane::Norm::from),
         epsilon: args.epsilon,
         delta: args.delta,

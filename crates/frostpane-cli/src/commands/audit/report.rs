@@ -4,12 +4,9 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use frostpane_audit::{Audit, Finding, Verdict};
+use frostpane_render::TextLayout;
 use frostpane_render::text::write_wrapped;
 use serde::Serialize;
-
-use crate::screen::Screen;
-
-const NOTE: &str = "evidence, not proof: a claim that stood may fail on other streams";
 
 #[derive(Serialize)]
 pub struct AuditReport {
@@ -30,7 +27,7 @@ const HEADINGS: [&str; 6] = ["check", "epsilon", "delta", "at least", "verdict",
 impl AuditReport {
     pub fn new(audit: &Audit, short: bool, findings: Vec<Finding>) -> Self {
         let mut report = Self {
-            note: NOTE,
+            note: "evidence, not proof: a claim that stood may fail on other streams",
             version: env!("CARGO_PKG_VERSION"),
             confidence: audit.confidence,
             short,
@@ -51,7 +48,7 @@ impl AuditReport {
         self.findings.iter().filter(|finding| !finding.published).count()
     }
 
-    pub fn write(&self, out: &mut impl Write, screen: &Screen) -> io::Result<()> {
+    pub fn write(&self, out: &mut impl Write, screen: &TextLayout) -> io::Result<()> {
         let (published, own): (Vec<_>, Vec<_>) = self.findings.iter().partition(|finding| finding.published);
         let wrapped = |out: &mut _, text: &str| write_wrapped(out, "", text, screen.width, Style::new());
         if !own.is_empty() {
@@ -101,25 +98,19 @@ impl AuditReport {
     }
 }
 
-fn write_table(out: &mut impl Write, findings: &[&Finding], screen: &Screen) -> io::Result<()> {
+fn write_table(out: &mut impl Write, findings: &[&Finding], screen: &TextLayout) -> io::Result<()> {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     rows.extend(findings.iter().map(|finding| cells(finding)));
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
     for row in &rows {
-        let numbers = format!(
-            "  {:<w0$}  {:>w1$}  {:>w2$}  {:>w3$}  {:<w4$}  ",
-            row[0],
-            row[1],
-            row[2],
-            row[3],
-            row[4],
-            w0 = widths[0],
-            w1 = widths[1],
-            w2 = widths[2],
-            w3 = widths[3],
-            w4 = widths[4],
-        );
+        let mut numbers = "  ".to_owned();
+        for (column, (cell, width)) in row.iter().zip(&widths).take(5).enumerate() {
+            numbers += &match column {
+                1..=3 => format!("{cell:>width$}  "),
+                _ => format!("{cell:<width$}  "),
+            };
+        }
         let style = if row[4] == VIOLATED { screen.styles.warning } else { Style::new() };
         write_wrapped(out, &numbers, &row[5], screen.width, style)?;
     }

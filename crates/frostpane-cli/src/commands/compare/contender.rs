@@ -110,8 +110,8 @@ impl Contest {
         Ok(Self {
             norm,
             heavy_from: truth.heavy_from,
-            heavy_keys: truth.heavy(),
-            distinct_keys: truth.distinct(),
+            heavy_keys: truth.heavy.len(),
+            distinct_keys: truth.counts.len(),
             contenders,
             changes,
         })

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use frostpane::Norm;
+use frostpane_render::TextLayout;
 use frostpane_render::text::write_wrapped;
 use serde::Serialize;
 
 use super::EVALUATION;
 use super::contender::{Contender, Contest, RELEASES};
 use super::stream::NumberedStream;
-use crate::screen::Screen;
 use crate::settings::ReleaseRequest;
 use crate::settings::values::grouped;
 
@@ -46,7 +46,7 @@ impl ComparisonReport {
         }
     }
 
-    pub fn write(&self, out: &mut impl Write, screen: &Screen) -> io::Result<()> {
+    pub fn write(&self, out: &mut impl Write, screen: &TextLayout) -> io::Result<()> {
         let wrapped = |out: &mut _, bullet: &str, text: &str| {
             write_wrapped(out, bullet, text, screen.width, Style::new())
         };

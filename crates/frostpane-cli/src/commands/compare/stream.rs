@@ -45,7 +45,7 @@ impl NumberedStream {
             let time = event.timed(by_clock).time;
             latest = latest.max(time.unwrap_or(i64::MIN));
             events.push_back(NumberedEvent { time, key });
-            while is_beyond(&events, extent, latest, WINDOWS) {
+            while is_beyond(&events, extent, latest) {
                 events.pop_front();
             }
             Ok(())
@@ -74,13 +74,13 @@ impl NumberedStream {
     }
 }
 
-/// True if the first event lies further back than so many windows.
-fn is_beyond(events: &VecDeque<NumberedEvent>, extent: Span, latest: i64, windows: u64) -> bool {
+/// True if the first event lies further back than the windows that are kept.
+fn is_beyond(events: &VecDeque<NumberedEvent>, extent: Span, latest: i64) -> bool {
     match extent {
-        Span::Events(length) => events.len() as u64 > windows.saturating_mul(length),
+        Span::Events(length) => events.len() as u64 > WINDOWS.saturating_mul(length),
         Span::Clock(length) => events.front().is_some_and(|first| {
             let age = latest.saturating_sub(first.time.unwrap_or(latest)) as u64;
-            age >= windows.saturating_mul(length.as_micros() as u64)
+            age >= WINDOWS.saturating_mul(length.as_micros() as u64)
         }),
     }
 }

@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 use frostpane::{Bytes, Edge, Heavy, HeavyHitters, Key, Keys, Norm, Release, Window};
-use frostpane_render::likelier;
+use frostpane_render::{TextLayout, likelier};
 
 use crate::failure::{Failure, Result};
 use crate::output_file::OutputFile;
-use crate::screen::Screen;
+use crate::screen::layout_of;
 use crate::settings::values::grouped;
 use crate::terminal::tell;
 use frostpane_render::guarantee::write_for_operator;
 use frostpane_render::table::{RowLayout, interval, write_rest};
-use frostpane_render::text::{printable, width, write_wrapped};
+use frostpane_render::text::{cut, printable, width, write_wrapped};
 use searches::{EVENTS, GONE, MadeUpSearch, searches};
 
 /// Show a private list beside the truth, on a stream that is made up: start here.
@@ -44,7 +44,7 @@ pub fn run(args: &DemoArgs) -> Result<()> {
 
 fn show() -> Result<()> {
     let mut out = io::stdout().lock();
-    let screen = Screen::of(&out);
+    let screen = layout_of(&out);
     let mut hitters = HeavyHitters::<Bytes>::builder(Keys::open())
         .epsilon(1.0)
         .delta(1e-9)
@@ -81,7 +81,7 @@ fn write_comparison(
     out: &mut impl Write,
     release: &Release<Bytes>,
     truth: &Truth,
-    screen: &Screen,
+    screen: &TextLayout,
 ) -> io::Result<()> {
     let title = format!(
         "The last {} of them, as they may be published, beside the truth, which stays with you:",
@@ -99,8 +99,8 @@ fn write_comparison(
     for (heavy, search) in &shown {
         let (count, interval) = (grouped(heavy.count), interval(heavy));
         let exact = grouped(truth.get(search.as_str()).copied().unwrap_or(0));
-        let bar = room.bar(heavy.count, most, screen);
-        writeln!(out, "  {count:>9}  {dim}{interval:<17}{dim:#}  {exact:>7}  {bar}  {}", room.key(search))?;
+        let (bar, search) = (room.bar(heavy.count, most, screen), cut(search, room.key_width));
+        writeln!(out, "  {count:>9}  {dim}{interval:<17}{dim:#}  {exact:>7}  {bar}  {search}")?;
     }
     write_rest(out, release.heavy.len() - shown.len())?;
     writeln!(out)

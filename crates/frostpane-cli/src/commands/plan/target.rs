@@ -93,9 +93,8 @@ impl TargetPlan {
     }
 
     fn all_words(&self) -> String {
-        let epsilon = self.epsilon_of_all.map(|epsilon| format!("epsilon {epsilon}"));
-        epsilon.map_or(String::new(), |epsilon| {
-            format!(". With --all in place of alpha, {epsilon} does, whatever the norm is")
+        self.epsilon_of_all.map_or(String::new(), |epsilon| {
+            format!(". With --all in place of alpha, epsilon {epsilon} does, whatever the norm is")
         })
     }
 }

@@ -68,7 +68,7 @@ pub fn follow_events<K: TextKey>(
         progress.step();
         filter.admits(event.time)
     };
-    let mut late = LateWarning::default();
+    let mut told = false;
     let mut order = OrderCheck::of(window);
     feed(source, admit, |batch: &EventBatch| {
         let order = RefCell::new(&mut order);
@@ -82,7 +82,7 @@ pub fn follow_events<K: TextKey>(
             let warning = order.borrow().as_ref().and_then(OrderCheck::warning);
             output.lock().release(continual, warning);
         })?;
-        late.look(continual.late_in_a_row());
+        warn_of_time_ahead(continual.late_in_a_row(), &mut told);
         output.lock().outcome()
     })?;
     if let Some(end) = filter.latest.and_then(|latest| last_end(clock, spec, latest)) {
@@ -105,7 +105,7 @@ pub fn follow_users<K: TextKey>(
         progress.step();
         true
     };
-    let mut late = LateWarning::default();
+    let mut told = false;
     let continual = Mutex::new(continual);
     let tick = || {
         let now = Timestamp::now().as_microsecond();
@@ -130,7 +130,7 @@ pub fn follow_users<K: TextKey>(
             continual.extend(batch.events().map(K::event), |continual| {
                 output.lock().release(continual, None);
             })?;
-            late.look(continual.late_in_a_row());
+            warn_of_time_ahead(continual.late_in_a_row(), &mut told);
             output.lock().outcome()
         });
         is_over.store(true, Ordering::Relaxed);
@@ -168,18 +168,11 @@ fn last_end(clock: &TimeSettings, spec: &Spec, latest: i64) -> Option<i64> {
     Some(end + spec.lateness.as_micros() as i64)
 }
 
-/// Warns when the clock is wrong, and not the events.
-#[derive(Default)]
-struct LateWarning {
-    told: bool,
-}
-
-impl LateWarning {
-    fn look(&mut self, late_in_a_row: u64) {
-        let ahead = late_in_a_row >= LATE_IN_A_ROW;
-        if ahead && !self.told {
-            warn(Warning::of_time_ahead(LATE_IN_A_ROW));
-        }
-        self.told = ahead;
+/// Warns when the clock is wrong, and not the events, unless the operator was just told.
+fn warn_of_time_ahead(late_in_a_row: u64, told: &mut bool) {
+    let ahead = late_in_a_row >= LATE_IN_A_ROW;
+    if ahead && !*told {
+        warn(Warning::of_time_ahead(LATE_IN_A_ROW));
     }
+    *told = ahead;
 }

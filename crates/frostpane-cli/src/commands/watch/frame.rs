@@ -7,9 +7,10 @@ use anstyle::Style;
 use frostpane::{Key, Release};
 use frostpane_render::table::write_list;
 use frostpane_render::text::write_wrapped;
-use frostpane_render::{Statement, empty_note, meaning, percent, privacy, statements, sure, title};
+use frostpane_render::{
+    Statement, TextLayout, empty_note, meaning, percent, privacy, statements, sure, title,
+};
 
-use crate::screen::Screen;
 use crate::settings::values::grouped;
 
 /// From the top left corner, with everything erased.
@@ -20,11 +21,12 @@ const WRAP_LINES: &str = "\x1b[?7h";
 /// In fewer lines there is no title.
 const FEWEST_WITH_TITLE: usize = 6;
 
+/// Writes a list on a screen with this layout and height.
 pub fn write<K: Key>(
     out: &mut impl Write,
     release: &Release<K>,
     number: u64,
-    screen: &Screen,
+    screen: (&TextLayout, usize),
     most: usize,
 ) -> io::Result<()> {
     write!(out, "{FROM_THE_TOP}{CUT_LINES}")?;
@@ -34,9 +36,14 @@ pub fn write<K: Key>(
     write!(out, "{WRAP_LINES}")
 }
 
-fn lines<K: Key>(release: &Release<K>, number: u64, screen: &Screen, most: usize) -> io::Result<Vec<String>> {
+fn lines<K: Key>(
+    release: &Release<K>,
+    number: u64,
+    (screen, height): (&TextLayout, usize),
+    most: usize,
+) -> io::Result<Vec<String>> {
     // The last line is for the cursor.
-    let height = screen.height.saturating_sub(1).max(1);
+    let height = height.saturating_sub(1).max(1);
     let title = if height < FEWEST_WITH_TITLE {
         Vec::new()
     } else {
@@ -45,7 +52,7 @@ fn lines<K: Key>(release: &Release<K>, number: u64, screen: &Screen, most: usize
     let paragraphs = paragraphs(release, screen)?;
     let whole: usize = 1 + paragraphs.iter().map(Vec::len).sum::<usize>();
 
-    let foot = wrapped("", &short_foot(number), Style::new(), screen)?;
+    let foot = wrapped("", &format!("Release {}. Ctrl-C ends.", grouped(number)), Style::new(), screen)?;
     let room = height.saturating_sub(title.len() + foot.len());
     let list = list(release, screen, most, room)?;
     if list.len() + whole <= room {
@@ -60,10 +67,6 @@ fn lines<K: Key>(release: &Release<K>, number: u64, screen: &Screen, most: usize
     Ok(lines)
 }
 
-fn short_foot(number: u64) -> String {
-    format!("Release {}. Ctrl-C ends.", grouped(number))
-}
-
 /// The most important statement, where there is no room for all.
 fn essence<K: Key>(release: &Release<K>, number: u64) -> String {
     format!(
@@ -75,7 +78,12 @@ fn essence<K: Key>(release: &Release<K>, number: u64) -> String {
 }
 
 /// The rows, with a heading and the number of those left out, in `room` lines.
-fn list<K: Key>(release: &Release<K>, screen: &Screen, most: usize, room: usize) -> io::Result<Vec<String>> {
+fn list<K: Key>(
+    release: &Release<K>,
+    screen: &TextLayout,
+    most: usize,
+    room: usize,
+) -> io::Result<Vec<String>> {
     if let Some(why) = empty_note(release) {
         let mut why = wrapped("  ", &why, Style::new(), screen)?;
         why.truncate(room);
@@ -91,7 +99,7 @@ fn list<K: Key>(release: &Release<K>, screen: &Screen, most: usize, room: usize)
 }
 
 /// The statements, the meaning of counts and the privacy; the confidence goes with the first statement.
-fn paragraphs<K: Key>(release: &Release<K>, screen: &Screen) -> io::Result<Vec<Vec<String>>> {
+fn paragraphs<K: Key>(release: &Release<K>, screen: &TextLayout) -> io::Result<Vec<Vec<String>>> {
     let mut first = wrapped("", &sure(release), Style::new(), screen)?;
     let mut paragraphs = Vec::new();
     for statement in statements(release) {
@@ -120,7 +128,7 @@ fn fitting(paragraphs: &[Vec<String>], room: usize) -> Vec<String> {
     if lines.len() == 1 { Vec::new() } else { lines }
 }
 
-fn wrapped(bullet: &str, text: &str, style: Style, screen: &Screen) -> io::Result<Vec<String>> {
+fn wrapped(bullet: &str, text: &str, style: Style, screen: &TextLayout) -> io::Result<Vec<String>> {
     split(|out| write_wrapped(out, bullet, text, screen.width, style))
 }
 
@@ -135,7 +143,7 @@ fn split(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<Vec<S
 mod tests {
     use super::*;
     use frostpane::{Bytes, Heavy, HeavyHitters, Keys, Window};
-    use frostpane_render::{Styles, TextLayout};
+    use frostpane_render::Styles;
 
     fn release(keys: u64) -> Release<Bytes> {
         let mut release = HeavyHitters::<Bytes>::builder(Keys::open())
@@ -157,8 +165,7 @@ mod tests {
     fn frame(keys: u64, width: usize, height: usize, most: usize) -> Vec<String> {
         let styles = Styles::default();
         let layout = TextLayout { width, styles };
-        let screen = Screen { height, layout };
-        lines(&release(keys), 12, &screen, most).unwrap()
+        lines(&release(keys), 12, (&layout, height), most).unwrap()
     }
 
     fn rows(frame: &[String]) -> usize {
@@ -179,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_before_the_fine_print() {
+    fn rows_come_before_the_fine_print_and_in_it_what_matters_most_first() {
         assert_eq!([12, 24, 30].map(|height| rows(&frame(40, 80, height, 25))), [7, 19, 25]);
         let whole = frame(5, 80, 40, 25);
         assert_eq!(rows(&whole), 5);
@@ -188,10 +195,6 @@ mod tests {
         assert_eq!(rows(&cut), 25);
         assert!(cut.concat().contains("... and 15 more") && cut.concat().contains("Privacy: "));
         assert_eq!(rows(&frame(40, 80, 60, 40)), 40);
-    }
-
-    #[test]
-    fn what_matters_most_is_said_where_there_is_no_room_for_all() {
         let small = frame(40, 80, 12, 25);
         assert!(small.last().unwrap().starts_with("Release 12. With 95 % confidence, all keys from "));
         let partly = frame(5, 80, 16, 25);

@@ -135,7 +135,7 @@ fn watch<K: TextKey>(
             let history = builder.history(Edge::Instant(from), Edge::Instant(until))?;
             replay(history, &mut source, clock, &spec, &output)
         }
-        (Some(_), None) if source.total_bytes().is_some() => Err(Failure::from(
+        (Some(_), None) if source.total_bytes.is_some() => Err(Failure::from(
             "people are protected, so events do not say where the lists end: give --until TIME, such as --until 2025-12-01",
         )),
         (Some(_), None) => follow_users(builder.continual()?, &mut source, clock, &spec, &output),

@@ -12,7 +12,7 @@ use super::files::FileWriter;
 use super::frame;
 use crate::events::TextKey;
 use crate::failure::{Failure, Result};
-use crate::screen::{Screen, rows_on_a_terminal};
+use crate::screen::{height_of, layout_of, rows_on_a_terminal};
 use crate::settings::WindowArg;
 use crate::terminal::{interrupt, lock, progress, tell, warn, write_json};
 
@@ -133,14 +133,12 @@ impl<K: TextKey> WatchOutput<K> {
         self.releases += 1;
         let mut text = Vec::new();
         match self.form {
-            OutputForm::Json => {
-                write_json(&mut text, release)?;
-            }
+            OutputForm::Json => write_json(&mut text, release)?,
             OutputForm::Csv => csv::write_next(&mut text, release, self.releases == 1)?,
             OutputForm::Terminal(rows) => {
-                let screen = Screen::of(&io::stdout());
+                let screen = (&layout_of(&io::stdout()), height_of(&io::stdout()));
                 let rows = rows.unwrap_or_else(|| rows_on_a_terminal(release));
-                frame::write(&mut text, release, self.releases, &screen, rows)?;
+                frame::write(&mut text, release, self.releases, screen, rows)?;
             }
         }
         let mut out = io::stdout().lock();

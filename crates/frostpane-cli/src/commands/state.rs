@@ -1,7 +1,5 @@
 //! A folder that keeps events, panes, noise and the budget from one run to the next.
 
-mod drain;
-
 use std::path::Path;
 
 use frostpane::ErrorKind;
@@ -10,7 +8,6 @@ use frostpane_store::Header;
 use crate::failure::Failure;
 use crate::settings::{ColumnArgs, InputArgs};
 use crate::terminal::tell;
-pub use drain::Drain;
 
 const FILE: &str = "frostpane.redb";
 
