@@ -242,16 +242,10 @@ impl BlockLevel {
         }
     }
 
-    fn index(&self, before: u64) -> Option<usize> {
-        let first = self.complete.front()?.before;
-        let index = (before.checked_sub(first)? / self.length) as usize;
-        (index < self.complete.len()).then_some(index)
-    }
-
     fn block(&mut self, before: u64) -> &mut StreamBlock {
-        match self.index(before) {
-            Some(index) => &mut self.complete[index],
-            None => &mut self.open,
+        match self.complete.binary_search_by_key(&before, |block| block.before) {
+            Ok(index) => &mut self.complete[index],
+            Err(_) => &mut self.open,
         }
     }
 }
@@ -277,14 +271,15 @@ impl StreamBlock {
         scale: f64,
         entropy: &mut impl Entropy,
     ) -> frostpane::Result<f64> {
-        match (draw, self.drawn.get(&key)) {
-            (Draw::OncePerBlock, Some(&drawn)) => Ok(drawn),
-            (Draw::OncePerBlock, None) => {
-                let drawn = laplace(scale, entropy)?;
-                self.drawn.insert(key, drawn);
-                Ok(drawn)
-            }
-            (Draw::EveryOutput, _) => laplace(scale, entropy),
+        if draw == Draw::OncePerBlock
+            && let Some(drawn) = self.drawn.get(&key)
+        {
+            return Ok(*drawn);
         }
+        let drawn = laplace(scale, entropy)?;
+        if draw == Draw::OncePerBlock {
+            self.drawn.insert(key, drawn);
+        }
+        Ok(drawn)
     }
 }

@@ -51,16 +51,8 @@ impl CountSketchShape {
 
     /// For each row, the cell of the key and the sign that it adds there.
     pub fn positions(&self, hashes: &Hashes, key: u64) -> Vec<(usize, i64)> {
-        let mut positions = Vec::with_capacity(self.rows);
-        self.fill_positions(hashes, key, &mut positions);
-        positions
-    }
-
-    /// [`Self::positions`] without an allocation.
-    pub fn fill_positions(&self, hashes: &Hashes, key: u64, positions: &mut Vec<(usize, i64)>) {
         let position = |row| (row * self.width + hashes.bucket(row, key, self.width), hashes.sign(row, key));
-        positions.clear();
-        positions.extend((0..self.rows).map(position));
+        (0..self.rows).map(position).collect()
     }
 }
 

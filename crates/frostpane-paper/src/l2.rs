@@ -51,9 +51,8 @@ pub struct L2 {
     hashes: Hashes,
     histogram: SmoothHistogram<Sketches>,
     time: u64,
-    /// The events that CountSketch and the Counters have not seen, and then unused ones.
+    /// The events that CountSketch and the Counters have not seen.
     recent: Vec<HashedEvent>,
-    deferred: usize,
 }
 
 impl L2 {
@@ -65,8 +64,7 @@ impl L2 {
             hashes: Hashes::new(seed),
             histogram: SmoothHistogram::new(constants.beta(), AlgorithmForm::Intended),
             time: 0,
-            recent: vec![HashedEvent::new(&constants); LAG],
-            deferred: 0,
+            recent: Vec::with_capacity(LAG),
             constants,
         }
     }
@@ -92,10 +90,9 @@ impl L2 {
     /// Counts one event.
     pub fn update(&mut self, key: u64) {
         self.time += 1;
-        self.recent[self.deferred].set(&self.hashes, &self.constants, self.time, key);
-        self.deferred += 1;
-        let recent = &self.recent[..self.deferred];
         let shared = SketchContext { constants: &self.constants, hashes: &self.hashes };
+        self.recent.push(HashedEvent::new(&shared, self.time, key));
+        let recent = &self.recent;
         self.histogram.update(
             self.time,
             || Sketches::new(shared.constants),
@@ -106,7 +103,9 @@ impl L2 {
                 }
             },
         );
-        self.deferred %= LAG;
+        if self.recent.len() == LAG {
+            self.recent.clear();
+        }
     }
 
     /// The list for the last `window` events; a window longer than the stream is the stream.
@@ -135,7 +134,7 @@ impl L2 {
         };
         let shared = SketchContext { constants: &self.constants, hashes: &self.hashes };
         let mut sketches = stamp.instance.clone();
-        sketches.catch_up(&self.recent[..self.deferred], &shared);
+        sketches.catch_up(&self.recent, &shared);
         let mut estimates = sketches.estimates(start, &shared);
         estimates.sort_unstable();
         estimates

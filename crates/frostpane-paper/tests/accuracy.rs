@@ -6,7 +6,7 @@ mod common;
 
 use std::collections::HashMap;
 
-use common::{AmsL2, ExactL2, adversarial, draw, sketch, skewed, suffix_l2};
+use common::{ExactL2, adversarial, draw, sketch, skewed, suffix_l2};
 use frostpane_paper::{
     AlgorithmForm, Ams, CountSketchEstimator, CountSketchShape, Hashes, Instance, PublishedCounter,
     PublishedMisraGries, SmoothHistogram,
@@ -195,17 +195,16 @@ fn the_histogram_is_within_its_factor_with_ams() {
     let beta = rho * rho / 2.0;
     let gamma = beta / 4.0;
     let hashes = Hashes::new(11);
-    let mut words = vec![0; Ams::words(r)];
     for (name, stream) in adversarial(800) {
         let mut histogram = SmoothHistogram::new(beta, AlgorithmForm::Intended);
         let (mut made, mut most) = (0, 0);
         for (t, &key) in (1_u64..).zip(&stream) {
-            hashes.fill_signs(key, &mut words);
+            let words = hashes.sign_words(key, r);
             let make = || {
                 made += 1;
-                AmsL2(Ams::new(r))
+                Ams::new(r)
             };
-            histogram.update(t, make, |instance: &mut AmsL2| instance.0.update_signs(&words));
+            histogram.update(t, make, |ams| ams.update_signs(&words));
             most = most.max(histogram.timestamps().len());
             if t % 50 != 0 {
                 continue;

@@ -24,19 +24,10 @@ pub(crate) struct HashedEvent {
 }
 
 impl HashedEvent {
-    pub(crate) fn new(constants: &L2Constants) -> Self {
-        Self {
-            time: 0,
-            key: 0,
-            signs: vec![0; Ams::words(constants.sums())],
-            positions: Vec::with_capacity(constants.rows),
-        }
-    }
-
-    pub(crate) fn set(&mut self, hashes: &Hashes, constants: &L2Constants, time: u64, key: u64) {
-        (self.time, self.key) = (time, key);
-        hashes.fill_signs(key, &mut self.signs);
-        constants.shape().fill_positions(hashes, key, &mut self.positions);
+    pub(crate) fn new(shared: &SketchContext<'_>, time: u64, key: u64) -> Self {
+        let SketchContext { constants, hashes } = shared;
+        let signs = hashes.sign_words(key, constants.sums());
+        Self { time, key, signs, positions: constants.shape().positions(hashes, key) }
     }
 }
 
@@ -184,8 +175,7 @@ mod tests {
         for round in 1..3 {
             let mut recent = Vec::new();
             for t in 1..=37 * 100 {
-                let mut event = HashedEvent::new(&constants);
-                event.set(&hashes, &constants, t, t * t * round % 1_009 % (1 + t % 50));
+                let event = HashedEvent::new(&shared, t, t * t * round % 1_009 % (1 + t % 50));
                 eager.defer(&event, &shared);
                 eager.catch_up(std::slice::from_ref(&event), &shared);
                 lazy.defer(&event, &shared);
@@ -212,13 +202,13 @@ mod tests {
         let constants = L2Constants::scaled(0.3, 1.0, 100_000, 1_000_000).unwrap();
         let hashes = Hashes::new(3);
         let shared = SketchContext { constants: &constants, hashes: &hashes };
-        let (mut sketches, mut event) = (Sketches::new(&constants), HashedEvent::new(&constants));
+        let mut sketches = Sketches::new(&constants);
         let (mut t, mut keys, mut outgrown) = (0, 0, false);
         while t < 30_000 {
             keys += 1;
             for _ in 0..=(2.0 * constants.threshold * sketches.norm) as u64 {
                 t += 1;
-                event.set(&hashes, &constants, t, keys);
+                let event = HashedEvent::new(&shared, t, keys);
                 sketches.defer(&event, &shared);
                 sketches.catch_up(std::slice::from_ref(&event), &shared);
             }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use frostpane_paper::{Ams, CountSketchEstimator, CountSketchShape, Hashes, Instance, PublishedCountSketch};
+use frostpane_paper::{CountSketchEstimator, CountSketchShape, Hashes, Instance, PublishedCountSketch};
 
 /// A repeatable draw from `0..bound`.
 pub fn draw(seed: u64, index: u64, bound: u64) -> u64 {
@@ -102,23 +102,5 @@ impl Instance for ExactL2 {
 
     fn bytes(&self) -> u64 {
         16 * self.counts.len() as u64
-    }
-}
-
-/// AMS; its value is the estimate of `L_2`.
-#[derive(Clone, Debug)]
-pub struct AmsL2(pub Ams);
-
-impl Instance for AmsL2 {
-    fn value(&self) -> f64 {
-        self.0.l2()
-    }
-
-    fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    fn bytes(&self) -> u64 {
-        self.0.bytes()
     }
 }
