@@ -24,7 +24,7 @@ fn every_mutant_is_seen_by_the_checks_that_must_see_it() {
     for mutant in Mutant::ALL {
         assert!(!caught_by(mutant).is_empty(), "{mutant:?}");
         let marks = if is_long() { usize::MAX } else { 1 };
-        for check in caught_by(mutant).iter().copied().map(named).take(marks) {
+        for check in caught_by(mutant).into_iter().map(named).take(marks) {
             let finding = short(Some(mutant)).run(&check, &|_| {}).unwrap();
             let told = format!(
                 "{}, {}: at least {:.3}, claimed {}",
