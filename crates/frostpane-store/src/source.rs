@@ -99,14 +99,6 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
         self.present = present;
     }
 
-    /// Acknowledges the events that were pushed, then calls [`Store::tick`].
-    pub fn tick(&mut self, now: i64) -> Result<()> {
-        self.acknowledge(false)?;
-        let lists = self.store.tick(now)?;
-        self.lists.extend(lists);
-        Ok(())
-    }
-
     /// Acknowledges the events that were pushed, then calls [`Store::tick_by`].
     pub fn tick_by(&mut self, clock: &WallClock) -> Result<()> {
         self.acknowledge(false)?;
