@@ -158,7 +158,7 @@ impl Moves {
         if never > delta {
             return f64::INFINITY;
         }
-        bisect((0.0, 100.0), HALVINGS, |epsilon| beyond(epsilon) > delta).0
+        bisect((0.0, 100.0), HALVINGS, |epsilon| beyond(epsilon) > delta)
     }
 }
 

@@ -70,17 +70,12 @@ fn ams_is_within_alpha_two_times_in_three_and_its_median_almost_always() {
 fn a_count_sketch_row_has_the_calculated_mean_and_variance() {
     let stream: Vec<u64> = (0..1000).map(|t| draw(3, t, 40)).collect();
     let (width, seeds) = (20, 4000);
+    let shape = CountSketchShape { rows: 1, width };
     let f2 = exact(&stream).f2();
     for key in [0, 17, 1000] {
         let f = stream.iter().filter(|&&other| other == key).count() as f64;
-        let errors: Vec<f64> = (0..seeds)
-            .map(|seed| {
-                sketch(CountSketchShape { rows: 1, width }, seed, &stream)(
-                    key,
-                    CountSketchEstimator::MedianOfSigned,
-                ) - f
-            })
-            .collect();
+        let estimate = |seed| sketch(shape, seed, &stream)(key, CountSketchEstimator::MedianOfSigned);
+        let errors: Vec<f64> = (0..seeds).map(|seed| estimate(seed) - f).collect();
         let variance = (f2 - f * f) / width as f64;
         let (mean, measured) = mean_and_variance(&errors);
         assert!(mean.abs() <= 5.0 * (variance / seeds as f64).sqrt(), "key {key}: {mean}");
@@ -104,12 +99,8 @@ fn the_median_form_solves_the_heavy_hitter_problem() {
         let mut misses = 0;
         for seed in 0..seeds {
             let estimate = sketch(shape, seed, &stream);
-            misses += counts
-                .iter()
-                .filter(|&(&key, &f)| {
-                    (estimate(key, CountSketchEstimator::MedianOfSigned) - f).abs() > alpha / 4.0 * l2
-                })
-                .count();
+            let error = |key, f: f64| (estimate(key, CountSketchEstimator::MedianOfSigned) - f).abs();
+            misses += counts.iter().filter(|(key, f)| error(**key, **f) > alpha / 4.0 * l2).count();
         }
         let share = misses as f64 / (seeds as usize * counts.len()) as f64;
         assert!(share <= (-(rows as f64) / 18.0).exp(), "{name}: {share}");

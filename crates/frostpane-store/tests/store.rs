@@ -724,12 +724,7 @@ const IN_LITTLE_MEMORY: [&str; 3] = [
 ];
 
 /// Pushes users, each with an event of this hour.
-fn push_users(
-    store: &mut Store<Bytes>,
-    id: &str,
-    hour: i64,
-    users: std::ops::Range<u32>,
-) -> Result<(), Error> {
+fn push_users(store: &mut Store<Bytes>, id: &str, hour: i64, users: Range<u32>) -> Result<(), Error> {
     let mut feed = store.feed(id)?;
     for user in users {
         let key = [b"ab"[usize::from(user % 3 == 0)]];

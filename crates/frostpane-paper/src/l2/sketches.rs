@@ -24,7 +24,7 @@ pub(crate) struct HashedEvent {
 }
 
 impl HashedEvent {
-    pub(crate) fn new(shared: &SketchContext<'_>, time: u64, key: u64) -> Self {
+    pub(crate) fn new(shared: &SketchContext, time: u64, key: u64) -> Self {
         let SketchContext { constants, hashes } = shared;
         let signs = hashes.sign_words(key, constants.sums());
         Self { time, key, signs, positions: constants.shape().positions(hashes, key) }
@@ -34,9 +34,10 @@ impl HashedEvent {
 const ESTIMATOR: CountSketchEstimator = CountSketchEstimator::MedianOfSigned;
 
 /// Parameters shared by all instances.
-pub(crate) struct SketchContext<'a> {
-    pub(crate) constants: &'a L2Constants,
-    pub(crate) hashes: &'a Hashes,
+#[derive(Clone, Debug)]
+pub(crate) struct SketchContext {
+    pub(crate) constants: L2Constants,
+    pub(crate) hashes: Hashes,
 }
 
 /// AMS, CountSketch and Counters.
@@ -69,14 +70,14 @@ impl Sketches {
     }
 
     /// Records an event: AMS sees it now, the rest later.
-    pub(crate) fn defer(&mut self, event: &HashedEvent, shared: &SketchContext<'_>) {
+    pub(crate) fn defer(&mut self, event: &HashedEvent, shared: &SketchContext) {
         self.ams.update_signs(&event.signs);
         self.norm = self.norm.max(shared.constants.norm(&self.ams));
         self.deferred.push(self.norm);
     }
 
     /// Sees the deferred events, which are the last of `recent`.
-    pub(crate) fn catch_up(&mut self, recent: &[HashedEvent], shared: &SketchContext<'_>) {
+    pub(crate) fn catch_up(&mut self, recent: &[HashedEvent], shared: &SketchContext) {
         self.begun |= !self.deferred.is_empty();
         let mut norms = std::mem::take(&mut self.deferred);
         for (event, &norm) in recent[recent.len() - norms.len()..].iter().zip(&norms) {
@@ -86,8 +87,8 @@ impl Sketches {
         self.deferred = norms;
     }
 
-    fn see(&mut self, event: &HashedEvent, norm: f64, shared: &SketchContext<'_>) {
-        let constants = shared.constants;
+    fn see(&mut self, event: &HashedEvent, norm: f64, shared: &SketchContext) {
+        let constants = &shared.constants;
         self.count_sketch.update_at(&event.positions);
         let error = constants.counter * norm;
         if let Some(counter) = self.counters.get_mut(&event.key) {
@@ -100,7 +101,7 @@ impl Sketches {
     }
 
     /// Drops the Counters of keys that are no longer reported if there are too many.
-    fn make_room(&mut self, norm: f64, shared: &SketchContext<'_>) {
+    fn make_room(&mut self, norm: f64, shared: &SketchContext) {
         if self.counters.len() < self.room {
             return;
         }
@@ -113,13 +114,13 @@ impl Sketches {
     }
 
     /// Returns true if CountSketch reports the key.
-    fn reports(&self, key: u64, norm: f64, shared: &SketchContext<'_>) -> bool {
-        let estimate = self.count_sketch.estimate(shared.hashes, key, ESTIMATOR);
+    fn reports(&self, key: u64, norm: f64, shared: &SketchContext) -> bool {
+        let estimate = self.count_sketch.estimate(&shared.hashes, key, ESTIMATOR);
         estimate >= shared.constants.threshold * norm
     }
 
     /// Each reported key with its Counter's estimate from `start` on. Requires a preceding `catch_up`.
-    pub(crate) fn estimates(&self, start: u64, shared: &SketchContext<'_>) -> Vec<(u64, u64)> {
+    pub(crate) fn estimates(&self, start: u64, shared: &SketchContext) -> Vec<(u64, u64)> {
         let counters = self.counters.iter();
         counters
             .filter(|&(&key, _)| self.reports(key, self.norm, shared))
@@ -169,8 +170,7 @@ mod tests {
     #[test]
     fn it_matters_not_when_an_instance_catches_up() {
         let constants = L2Constants::scaled(0.2, 1.0, 10_000, 1_000_000).unwrap();
-        let hashes = Hashes::new(2);
-        let shared = SketchContext { constants: &constants, hashes: &hashes };
+        let shared = SketchContext { constants: constants.clone(), hashes: Hashes::new(2) };
         let (mut eager, mut lazy) = (Sketches::new(&constants), Sketches::new(&constants));
         for round in 1..3 {
             let mut recent = Vec::new();
@@ -200,8 +200,7 @@ mod tests {
     #[test]
     fn counters_of_outgrown_keys_go() {
         let constants = L2Constants::scaled(0.3, 1.0, 100_000, 1_000_000).unwrap();
-        let hashes = Hashes::new(3);
-        let shared = SketchContext { constants: &constants, hashes: &hashes };
+        let shared = SketchContext { constants: constants.clone(), hashes: Hashes::new(3) };
         let mut sketches = Sketches::new(&constants);
         let (mut t, mut keys, mut outgrown) = (0, 0, false);
         while t < 30_000 {
