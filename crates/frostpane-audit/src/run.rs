@@ -60,7 +60,7 @@ const ROUNDING: f64 = 1e-9;
 impl Finding {
     /// The finding of a check with this lower bound.
     pub fn new(check: &Check, at_least: f64) -> Self {
-        let epsilon = check.claimed_epsilon();
+        let epsilon = check.share * check.setting.epsilon;
         Self {
             check: check.name,
             tests: check.about,

@@ -63,12 +63,8 @@ impl PublishedCountSketch {
         Self { shape, cells: vec![0; shape.cells()] }
     }
 
-    /// `S_{j,h^(j)(key)} <- S_{j,h^(j)(key)} + s^(j)(key)` for each row `j`.
-    pub fn update(&mut self, hashes: &Hashes, key: u64) {
-        self.update_at(&self.shape.positions(hashes, key));
-    }
-
-    /// [`Self::update`] at precomputed [`CountSketchShape::positions`].
+    /// `S_{j,h^(j)(key)} <- S_{j,h^(j)(key)} + s^(j)(key)` for each row `j`, at the
+    /// [`CountSketchShape::positions`] of the key.
     pub fn update_at(&mut self, positions: &[(usize, i64)]) {
         for &(cell, sign) in positions {
             let cell = &mut self.cells[cell];

@@ -1,19 +1,13 @@
 //! Files that only their owner can read.
 
 use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::{env, io, process};
 
 use frostpane::stream::SpillFactory;
 
 use crate::error::{Error, Result};
-
-/// Creates a folder that only its owner can enter, unless it exists.
-pub(crate) fn create_folder(path: &Path) -> Result<()> {
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(|cause| Error::file(path, cause))
-}
 
 /// Opens a file for reading and writing, and creates it if it does not exist.
 pub(crate) fn open_private(path: &Path) -> Result<File> {

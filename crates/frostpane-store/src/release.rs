@@ -51,8 +51,9 @@ pub struct DryRun {
 pub(crate) struct ReleaseRow {
     /// The requested window, which the id stands for.
     window: Span,
+    /// Present if it is charged and not yet made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    ordered: Option<PendingRow>,
+    pub ordered: Option<PendingRow>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     json: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -66,15 +67,10 @@ impl ReleaseRow {
     fn empty(window: Span) -> Self {
         Self { window, ordered: None, json: None, forms: Renderings::new(), dropped: false }
     }
-
-    /// Returns true if it is charged and not yet made.
-    pub fn is_pending(&self) -> bool {
-        self.ordered.is_some()
-    }
 }
 
 #[derive(Serialize, Deserialize)]
-struct PendingRow {
+pub(crate) struct PendingRow {
     paid: Vec<u8>,
     mark: Mark,
 }
@@ -281,7 +277,7 @@ pub(crate) fn index_pending(transaction: &WriteTransaction) -> Result<()> {
     for entry in releases.iter()? {
         let (id, bytes) = entry?;
         let row: ReleaseRow = serde_json::from_slice(bytes.value())?;
-        if row.is_pending() {
+        if row.ordered.is_some() {
             pending.insert(id.value(), ())?;
         }
     }

@@ -108,7 +108,7 @@ impl<K: StoredKey> Store<K> {
         }
         if let Some((id, row)) = change.release {
             let mut pending = transaction.open_table(PENDING)?;
-            if row.is_pending() {
+            if row.ordered.is_some() {
                 pending.insert(id, ())?;
             } else {
                 pending.remove(id)?;
