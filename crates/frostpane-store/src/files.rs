@@ -79,17 +79,15 @@ pub mod points {
         static UNREADABLE: std::cell::Cell<i64> = const { std::cell::Cell::new(i64::MAX) };
     }
 
-    #[inline]
     pub(crate) fn reading() -> io::Result<()> {
         #[cfg(feature = "internals")]
-        UNREADABLE.with(|left| {
-            left.set(left.get().saturating_sub(1));
-            if left.get() < 0 {
+        {
+            UNREADABLE.set(UNREADABLE.get().saturating_sub(1));
+            if UNREADABLE.get() < 0 {
                 // EIO.
                 return Err(io::Error::from_raw_os_error(5));
             }
-            Ok(())
-        })?;
+        }
         Ok(())
     }
 
@@ -99,7 +97,6 @@ pub mod points {
         UNREADABLE.set(reads);
     }
 
-    #[inline]
     pub(crate) fn reached() {
         #[cfg(feature = "internals")]
         if LEFT.fetch_sub(1, Relaxed) == 0 {
@@ -107,7 +104,6 @@ pub mod points {
         }
     }
 
-    #[inline]
     pub(crate) fn writing() -> io::Result<()> {
         reached();
         #[cfg(feature = "internals")]
@@ -118,7 +114,6 @@ pub mod points {
     }
 
     /// Locks a file for as long as it is open.
-    #[inline]
     pub(crate) fn try_lock(file: &File) -> Result<(), TryLockError> {
         #[cfg(feature = "internals")]
         if !LOCKS.load(Relaxed) {

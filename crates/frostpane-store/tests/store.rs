@@ -349,7 +349,7 @@ fn a_history_that_extends_what_the_witness_knows_is_gone_on_with() {
         assert!(moved.exists());
     }
     // A witness of the last head but one was restored.
-    let mut store = Store::<Bytes>::open(&path).unwrap();
+    let mut store = Store::open(&path).unwrap();
     store.release("two", longest(&store)).unwrap();
     drop(store);
     fs::rename(fence(&folder), folder.join(&fence_of(&before))).unwrap();
@@ -400,9 +400,8 @@ fn a_witness_is_held_as_long_as_a_state_is_open() {
         assert!(matches!(refused, Error::Busy(_)), "{refused}");
         assert!(refused.to_string().contains("or a copy of it, open"), "{refused}");
     }
-    drop(store);
     // Either one goes on.
-    let mut store = Store::<Bytes>::open(&other).unwrap();
+    let mut store = reopened(store, &other);
     store.release("one", longest(&store)).unwrap();
     drop(store);
     assert_refuses(Store::<Bytes>::open(&path), "it is a copy");
@@ -423,8 +422,7 @@ fn a_state_that_needs_no_restoring_is_not_spent() {
         drop(store);
         let store = Store::<Bytes>::accept_restored(&path, true).unwrap();
         assert_eq!(store.budget().unwrap().left, 0);
-        drop(store);
-        assert!(Store::<Bytes>::open(&path).is_ok());
+        reopened(store, &path);
     }
 }
 

@@ -92,11 +92,11 @@ impl Sketches {
         self.count_sketch.update_at(&event.positions);
         let error = constants.counter * norm;
         if let Some(counter) = self.counters.get_mut(&event.key) {
-            count(counter, event.time, error);
+            counter.update_within(event.time, error);
         } else if self.count_sketch.estimate_at(&event.positions, ESTIMATOR) >= constants.threshold * norm {
             self.make_room(norm, shared);
             let counter = self.counters.entry(event.key).or_insert(PublishedCounter::new(error));
-            count(counter, event.time, error);
+            counter.update_within(event.time, error);
         }
     }
 
@@ -126,14 +126,6 @@ impl Sketches {
             .filter(|&(&key, _)| self.reports(key, self.norm, shared))
             .map(|(&key, counter)| (key, counter.estimate(start, AlgorithmForm::Intended)))
             .collect()
-    }
-}
-
-/// Counts an occurrence. `M` follows the norm in steps of an eighth.
-fn count(counter: &mut PublishedCounter, time: u64, error: f64) {
-    counter.update(time);
-    if error > 1.125 * counter.error() {
-        counter.set_error(error);
     }
 }
 
