@@ -53,10 +53,7 @@ impl Creation {
         points::reached();
         sync_folder(&self.folder)?;
         let absolute = std::path::absolute(&self.folder).ok();
-        match absolute.as_deref().and_then(Path::parent) {
-            Some(parent) => sync_folder(parent),
-            None => Ok(()),
-        }
+        absolute.as_deref().and_then(Path::parent).map_or(Ok(()), sync_folder)
     }
 }
 

@@ -84,7 +84,14 @@ impl<K: StoredKey> Store<K> {
         let entry = (LogEntry::Events(&batch), present);
         let lists = self.persist(taken, entry, None, |transaction| {
             forget(transaction, now)?;
-            new.iter().try_for_each(|(id, (new, outlived))| remember(transaction, id, new, *outlived))
+            for (&id, (delivery, outlived)) in &new {
+                transaction.open_table(DELIVERIES)?.insert(id, &delivery.digest)?;
+                transaction.open_table(RECEIPTS)?.insert(id, (delivery.terms, delivery.receipt))?;
+                if let Some(outlived) = *outlived {
+                    transaction.open_table(OUTLIVED)?.insert((outlived, id), ())?;
+                }
+            }
+            Ok(())
         })?;
         Ok((outcomes, lists))
     }
@@ -159,20 +166,6 @@ fn compare(digests: ([u8; 32], [u8; 32]), terms: (Option<&str>, &str)) -> Delive
     } else {
         DeliveryOutcome::OtherTerms
     }
-}
-
-fn remember<K>(
-    transaction: &WriteTransaction,
-    id: &str,
-    new: &Delivery<'_, K>,
-    outlived: Option<i64>,
-) -> Result<()> {
-    transaction.open_table(DELIVERIES)?.insert(id, &new.digest)?;
-    transaction.open_table(RECEIPTS)?.insert(id, (new.terms, new.receipt))?;
-    if let Some(outlived) = outlived {
-        transaction.open_table(OUTLIVED)?.insert((outlived, id), ())?;
-    }
-    Ok(())
 }
 
 /// Forgets ids whose events would all be too late.

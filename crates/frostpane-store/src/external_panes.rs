@@ -188,8 +188,13 @@ impl<K: StoredKey> Store<K> {
         }
         self.check_unspent(&numbers)?;
         self.guarded(|store| Ok(store.stream.take_built(first, panes)?))?;
-        // Earlier builds of the same panes are replaced in the database.
-        self.forget_stored(&numbers);
+        // Earlier builds of the same panes are replaced in the database by the next commit of the state.
+        let starts = if self.stream.spec().unit.is_user() {
+            numbers.clone()
+        } else {
+            self.stream.begins(numbers.start)..self.stream.begins(numbers.end)
+        };
+        self.stored_panes.retain(|(start, _)| !starts.contains(start));
         let action =
             Action::Built { from: numbers.start, to: numbers.end, seal: hex(&seal_of_all(awaited.values())) };
         self.commit_progress(&progress, Some(action))
