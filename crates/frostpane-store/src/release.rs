@@ -124,7 +124,10 @@ impl<K: StoredKey> Store<K> {
                 window: window.to_string(),
                 from: numbers.start,
                 to: numbers.end,
-                accountant: accountant_name(paid.accountant()).to_owned(),
+                accountant: match paid.accountant() {
+                    Accountant::Basic => "basic composition".to_owned(),
+                    Accountant::ZeroConcentrated => "zero-concentrated composition".to_owned(),
+                },
             }),
             secrets: vec![secret.clone()],
             ..ChangeSet::default()
@@ -311,12 +314,5 @@ fn stored(id: &str, window: Span, row: ReleaseRow) -> Result<StoredRelease> {
             "the release {id} was charged, but the copy that this state was restored from does not have it: \
              give this one another id"
         ))),
-    }
-}
-
-fn accountant_name(accountant: Accountant) -> &'static str {
-    match accountant {
-        Accountant::Basic => "basic composition",
-        Accountant::ZeroConcentrated => "zero-concentrated composition",
     }
 }
