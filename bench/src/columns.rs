@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use frostpane::{Builder, Bytes, HeavyHitters, Key, Keys, Window};
+use frostpane::{Bytes, HeavyHitters, Key, Keys, Window};
 
 use crate::{BenchResult, cpu};
 
@@ -20,12 +20,12 @@ pub fn run(kind: &str, file: &str) -> BenchResult {
         "text" => {
             let lines: Vec<&[u8]> =
                 bytes.strip_suffix(b"\n").unwrap_or(&bytes).split(|byte| *byte == b'\n').collect();
-            timed::<Bytes>(HeavyHitters::builder(Keys::open()), &lines)?
+            timed::<Bytes>(&lines)?
         }
         "integers" => {
             let (numbers, _) = bytes.as_chunks();
             let numbers: Vec<u64> = numbers.iter().copied().map(u64::from_le_bytes).collect();
-            timed::<u64>(HeavyHitters::builder(Keys::open()), &numbers)?
+            timed::<u64>(&numbers)?
         }
         _ => return Err("columns text|integers FILE".into()),
     };
@@ -33,9 +33,9 @@ pub fn run(kind: &str, file: &str) -> BenchResult {
     Ok(())
 }
 
-fn timed<'a, K: Key>(builder: Builder<K>, keys: &[K::Ref<'a>]) -> frostpane::Result<f64> {
-    let window = Window::events(WINDOW);
-    let mut hitters = builder.window(window).program(PROGRAM).build()?;
+fn timed<'a, K: Key>(keys: &[K::Ref<'a>]) -> frostpane::Result<f64> {
+    let builder = HeavyHitters::<K>::builder(Keys::open());
+    let mut hitters = builder.window(Window::events(WINDOW)).program(PROGRAM).build()?;
     let start = cpu();
     hitters.update_batch(keys.iter().copied())?;
     Ok(cpu() - start)

@@ -16,8 +16,10 @@ pub fn run() -> BenchResult {
     let mut rates = [Vec::new(), Vec::new()];
     // In turns, so that other load on the machine affects both.
     for _ in 0..REPETITIONS {
-        rates[0].push(one_shot(&stream)?);
-        rates[1].push(continual(&stream)?);
+        let mut single = builder(HeavyHitters::<u64>::builder(Keys::open()), WINDOW).build()?;
+        rates[0].push(rate(|| single.update_batch(stream.iter().copied()))?);
+        let mut continual = builder(HeavyHitters::<u64>::builder(Keys::open()), WINDOW).continual()?;
+        rates[1].push(rate(|| continual.extend(stream.iter().copied().map(Event::of), |_| ()))?);
     }
     let [one_shot, continual] = rates.map(median);
     println!(
@@ -38,23 +40,11 @@ fn builder(builder: Builder<u64>, window: u64) -> Builder<u64> {
     builder.norm(Norm::L1).window(Window::events(window).slide(window / 32))
 }
 
-/// In million events per second.
-fn one_shot(stream: &[u64]) -> frostpane::Result<f64> {
-    let mut hitters = builder(HeavyHitters::<u64>::builder(Keys::open()), WINDOW).build()?;
+/// Million events per second.
+fn rate(ingest: impl FnOnce() -> frostpane::Result<()>) -> frostpane::Result<f64> {
     let start = Instant::now();
-    hitters.update_batch(stream.iter().copied())?;
-    let rate = stream.len() as f64 / start.elapsed().as_secs_f64() / 1e6;
-    black_box(hitters);
-    Ok(rate)
-}
-
-fn continual(stream: &[u64]) -> frostpane::Result<f64> {
-    let mut continual = builder(HeavyHitters::<u64>::builder(Keys::open()), WINDOW).continual()?;
-    let start = Instant::now();
-    continual.extend(stream.iter().copied().map(Event::of), |_| ())?;
-    let rate = stream.len() as f64 / start.elapsed().as_secs_f64() / 1e6;
-    black_box(continual);
-    Ok(rate)
+    ingest()?;
+    Ok(EVENTS as f64 / start.elapsed().as_secs_f64() / 1e6)
 }
 
 /// The median time in milliseconds of a release of a window with this many keys.

@@ -9,7 +9,7 @@ use std::thread::available_parallelism;
 use crate::Fallible;
 
 /// The contents of files by their paths below the root.
-pub struct WorkspaceFiles(BTreeMap<PathBuf, Vec<u8>>);
+pub struct WorkspaceFiles(pub BTreeMap<PathBuf, Vec<u8>>);
 
 impl WorkspaceFiles {
     /// Reads the files that git tracks or does not ignore.
@@ -27,10 +27,6 @@ impl WorkspaceFiles {
             }
         }
         Ok(Self(files))
-    }
-
-    pub fn get(&self, path: &Path) -> Option<&[u8]> {
-        self.0.get(path).map(Vec::as_slice)
     }
 
     /// Makes a directory equal to these files. Files that are equal already keep their times.

@@ -67,7 +67,7 @@ pub fn read(root: &Path, text: Option<&str>) -> Fallible<Vec<NamedMutant>> {
 impl NamedMutant {
     /// The text of the file before and after the edit.
     pub fn edit<'a>(&self, files: &'a WorkspaceFiles) -> Fallible<(&'a [u8], String)> {
-        let content = files.get(&self.file).ok_or_else(|| self.wrong("there is no such file"))?;
+        let content = files.0.get(&self.file).ok_or_else(|| self.wrong("there is no such file"))?;
         let text = std::str::from_utf8(content)?;
         if text.matches(&self.find).count() != 1 {
             return Err(self.wrong("`find` does not occur exactly once"));

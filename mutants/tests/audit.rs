@@ -11,25 +11,10 @@ fn audit(arguments: &[&str]) -> Output {
     run(&[&["audit"], arguments].concat())
 }
 
-/// One check for each mutant; the auditor's own tests run all checks.
+/// A sampled check and a calculated one; the auditor's own tests run a check of each mutant.
 #[test]
 fn a_mutant_is_caught_and_the_exit_code_says_so() {
-    for (mutant, check) in [
-        ("half-noise", "pair"),
-        ("threshold-less-one", "singleton"),
-        ("data-dependent-cut", "full-table"),
-        ("redrawn-noise", "readings"),
-        ("silent-absent-keys", "absent"),
-        ("table-order", "threshold"),
-        ("other-threshold", "all-short-open"),
-        ("clock-from-data", "users-said"),
-        ("forgotten-keys", "user-keys"),
-        ("forgotten-windows", "user-lists-norms"),
-        ("true-total", "users-said-open"),
-        ("no-empty-epochs", "users-said"),
-        ("revised-admission", "user-lists"),
-        ("second-map", "user-lists-past"),
-    ] {
+    for (mutant, check) in [("half-noise", "pair"), ("other-threshold", "all-short-open")] {
         let output = audit(&["--short", "--mutant", mutant, "--check", check]);
         let text = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(3), "{mutant}: {text}");

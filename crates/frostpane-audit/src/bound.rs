@@ -13,29 +13,21 @@ pub fn low(hits: u64, runs: u64, failure: f64) -> f64 {
         return 0.0;
     }
     let (hits, misses) = (hits as f64, (runs - hits) as f64);
-    bisect((0.0, 1.0), HALVINGS, |p| regularised(p, hits, misses + 1.0) < failure).0
+    bisect((0.0, 1.0), HALVINGS, |p| regularised(p, hits, misses + 1.0) < failure)
 }
 
 /// The largest probability that `hits` of `runs` are compatible with, but for a chance of `failure`.
 pub fn high(hits: u64, runs: u64, failure: f64) -> f64 {
-    if hits == runs {
-        return 1.0;
-    }
-    let (hits, misses) = (hits as f64, (runs - hits) as f64);
-    bisect((0.0, 1.0), HALVINGS, |p| 1.0 - regularised(p, hits + 1.0, misses) > failure).1
+    1.0 - low(runs - hits, runs, failure)
 }
 
-/// Both ends of the interval in which a condition ceases to hold.
-pub(crate) fn bisect(
-    (mut low, mut high): (f64, f64),
-    halvings: u32,
-    holds: impl Fn(f64) -> bool,
-) -> (f64, f64) {
+/// The begin of the interval in which a condition ceases to hold.
+pub(crate) fn bisect((mut low, mut high): (f64, f64), halvings: u32, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..halvings {
         let middle = (low + high) / 2.0;
         if holds(middle) { low = middle } else { high = middle }
     }
-    (low, high)
+    low
 }
 
 /// The least epsilon compatible with outcomes seen `hits[0]` times on one stream and `hits[1]` times on the

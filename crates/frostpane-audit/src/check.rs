@@ -91,9 +91,4 @@ impl Check {
     pub fn is_sampled(&self) -> bool {
         matches!(self.method, Method::Sampled(_))
     }
-
-    /// The claimed epsilon of the observed output.
-    pub fn claimed_epsilon(&self) -> f64 {
-        self.share * self.setting.epsilon
-    }
 }

@@ -6,6 +6,7 @@ use std::thread;
 use frostpane::testing::audit::Mutant;
 use serde::{Serialize, Serializer};
 
+use crate::all;
 use crate::check::{Check, Method, Result, Trial};
 use crate::tally::{NeighbourSide, OutcomeTally};
 
@@ -59,7 +60,7 @@ const ROUNDING: f64 = 1e-9;
 impl Finding {
     /// The finding of a check with this lower bound.
     pub fn new(check: &Check, at_least: f64) -> Self {
-        let epsilon = check.claimed_epsilon();
+        let epsilon = check.share * check.setting.epsilon;
         Self {
             check: check.name,
             tests: check.about,
@@ -89,13 +90,15 @@ pub struct Audit {
     pub mutant: Option<Mutant>,
     /// Runs of a cheap check on each stream.
     pub runs: f64,
-    /// The number of sampled checks that share the confidence.
+    /// The number of sampled checks in all, which share the confidence: the result of a check does not depend
+    /// on which others run.
     pub sampled: usize,
 }
 
 impl Audit {
-    /// An audit of so many sampled checks.
-    pub fn new(sampled: usize, short: bool, mutant: Option<Mutant>) -> Self {
+    /// A short or a full audit.
+    pub fn new(short: bool, mutant: Option<Mutant>) -> Self {
+        let sampled = all().iter().filter(|check| check.is_sampled()).count();
         Self { confidence: 0.99, mutant, runs: if short { SHORT } else { FULL }, sampled }
     }
 

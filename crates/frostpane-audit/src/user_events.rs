@@ -20,7 +20,7 @@ const TARGET: u128 = u128::MAX;
 #[derive(Clone, Copy, Debug)]
 pub struct UserEvent {
     user: u128,
-    time: i64,
+    pub time: i64,
     key: u64,
 }
 
@@ -32,11 +32,6 @@ impl UserEvent {
 
     pub fn is_of_target(&self) -> bool {
         self.user == TARGET
-    }
-
-    /// The time after the start.
-    pub fn after_start(&self) -> i64 {
-        self.time - START
     }
 
     /// Converts it for the library.

@@ -10,6 +10,7 @@
 //! `18 ln(1/delta)` such means is within it with probability at least `1 - delta` (Hoeffding).
 
 use crate::hashes::Hashes;
+use crate::smooth_histogram::Instance;
 
 /// The sums `S_1, ..., S_r` of Algorithm 1. It takes at most `2^31 - 1` updates.
 #[derive(Clone, Debug)]
@@ -36,21 +37,14 @@ impl Ams {
         ((18.0 * (1.0 / failure).ln()).ceil() as usize).max(1)
     }
 
-    /// The number of words of sign bits for `r` sums.
-    pub fn words(r: usize) -> usize {
-        r.div_ceil(64)
-    }
-
     /// `S_j <- S_j + s^(j)_key` for each `j`.
     pub fn update(&mut self, hashes: &Hashes, key: u64) {
-        let mut words = vec![0; Self::words(self.sums.len())];
-        hashes.fill_signs(key, &mut words);
-        self.update_signs(&words);
+        self.update_signs(&hashes.sign_words(key, self.sums.len()));
     }
 
-    /// [`Self::update`] with signs precomputed by [`Hashes::fill_signs`].
+    /// [`Self::update`] with signs precomputed by [`Hashes::sign_words`].
     pub fn update_signs(&mut self, words: &[u64]) {
-        assert_eq!(words.len(), Self::words(self.sums.len()), "words of sign bits");
+        assert_eq!(words.len(), self.sums.len().div_ceil(64), "words of sign bits");
         self.updates = self.updates.checked_add(1).expect("AMS takes at most 2^31 - 1 updates");
         for (sums, &word) in self.sums.chunks_mut(64).zip(words) {
             add(sums, word);
@@ -79,16 +73,21 @@ impl Ams {
     pub fn mean_of_magnitudes(&self) -> f64 {
         self.sums.iter().map(|&sum| f64::from(sum).abs()).sum::<f64>() / self.sums.len() as f64
     }
+}
 
-    /// Memory in bytes.
-    pub fn bytes(&self) -> u64 {
-        (size_of::<Self>() + size_of_val(&self.sums[..])) as u64
+/// Its value is the estimate of `L_2`.
+impl Instance for Ams {
+    fn value(&self) -> f64 {
+        self.l2()
     }
 
-    /// Resets to the empty stream without freeing memory.
-    pub fn clear(&mut self) {
+    fn clear(&mut self) {
         self.sums.fill(0);
         self.updates = 0;
+    }
+
+    fn bytes(&self) -> u64 {
+        (size_of::<Self>() + size_of_val(&self.sums[..])) as u64
     }
 }
 

@@ -50,13 +50,6 @@ pub fn epsilon_each(alpha: f64, epsilon: f64) -> f64 {
     epsilon * alpha.powi(2) / 30.0
 }
 
-/// `eps'` for each of `10/alpha^2` counts by advanced composition with `delta' = 1/m^3`, by its leading term:
-/// `eps' sqrt(2 (10/alpha^2) ln m^3) = eps/3`. It is `O(eps alpha/sqrt(log m))`; the text prints
-/// `eps/(alpha sqrt(log m))`.
-pub fn epsilon_each_advanced(alpha: f64, epsilon: f64, m: f64) -> f64 {
-    epsilon * alpha / (3.0 * (60.0 * m.ln()).sqrt())
-}
-
 /// `S_1 = alpha sqrt(W)/(200 log W)` in events.
 pub fn shortest_block(alpha: f64, window: f64) -> f64 {
     alpha * window.sqrt() / (200.0 * window.log2())

@@ -120,36 +120,18 @@ pub struct PublishedContinual {
 }
 
 impl PublishedContinual {
-    /// Algorithm 7 with these constants, the printed noise, drawn as printed.
-    pub fn new(constants: ContinualConstants) -> Self {
-        let levels = (1..=constants.levels).map(|level| BlockLevel::new(&constants, level));
-        Self {
-            levels: levels.collect(),
-            constants,
-            noise: NoiseScale::Printed,
-            draw: Draw::EveryOutput,
-            time: 0,
-        }
+    /// Algorithm 7 with these constants, the noise of the algorithm or of its proof, and these draws.
+    pub fn new(constants: ContinualConstants, noise: NoiseScale, draw: Draw) -> Self {
+        let levels = (1..=constants.levels).map(|level| BlockLevel::new(&constants, level)).collect();
+        Self { constants, noise, draw, levels, time: 0 }
     }
 
-    /// The printed constants. Refuses blocks shorter than one event, as they are unless `W` is some billions, and
+    /// The printed constants, noise and draws. Refuses blocks shorter than one event, as they are unless `W` is some billions, and
     /// a run that could need more than `memory` bytes.
     pub fn published(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, PresetRefusal> {
         let constants = ContinualConstants::published(alpha, epsilon, window)?;
         check_memory(constants.bytes(), memory)?;
-        Ok(Self::new(constants))
-    }
-
-    /// Chooses the noise of the algorithm or of its proof.
-    pub fn with_noise(mut self, noise: NoiseScale) -> Self {
-        self.noise = noise;
-        self
-    }
-
-    /// Chooses noise at every output or once for each block.
-    pub fn with_draw(mut self, draw: Draw) -> Self {
-        self.draw = draw;
-        self
+        Ok(Self::new(constants, NoiseScale::Printed, Draw::EveryOutput))
     }
 
     /// Counts one event.
@@ -242,16 +224,10 @@ impl BlockLevel {
         }
     }
 
-    fn index(&self, before: u64) -> Option<usize> {
-        let first = self.complete.front()?.before;
-        let index = (before.checked_sub(first)? / self.length) as usize;
-        (index < self.complete.len()).then_some(index)
-    }
-
     fn block(&mut self, before: u64) -> &mut StreamBlock {
-        match self.index(before) {
-            Some(index) => &mut self.complete[index],
-            None => &mut self.open,
+        match self.complete.binary_search_by_key(&before, |block| block.before) {
+            Ok(index) => &mut self.complete[index],
+            Err(_) => &mut self.open,
         }
     }
 }
@@ -277,14 +253,15 @@ impl StreamBlock {
         scale: f64,
         entropy: &mut impl Entropy,
     ) -> frostpane::Result<f64> {
-        match (draw, self.drawn.get(&key)) {
-            (Draw::OncePerBlock, Some(&drawn)) => Ok(drawn),
-            (Draw::OncePerBlock, None) => {
-                let drawn = laplace(scale, entropy)?;
-                self.drawn.insert(key, drawn);
-                Ok(drawn)
-            }
-            (Draw::EveryOutput, _) => laplace(scale, entropy),
+        if draw == Draw::OncePerBlock
+            && let Some(drawn) = self.drawn.get(&key)
+        {
+            return Ok(*drawn);
         }
+        let drawn = laplace(scale, entropy)?;
+        if draw == Draw::OncePerBlock {
+            self.drawn.insert(key, drawn);
+        }
+        Ok(drawn)
     }
 }

@@ -51,16 +51,8 @@ impl CountSketchShape {
 
     /// For each row, the cell of the key and the sign that it adds there.
     pub fn positions(&self, hashes: &Hashes, key: u64) -> Vec<(usize, i64)> {
-        let mut positions = Vec::with_capacity(self.rows);
-        self.fill_positions(hashes, key, &mut positions);
-        positions
-    }
-
-    /// [`Self::positions`] without an allocation.
-    pub fn fill_positions(&self, hashes: &Hashes, key: u64, positions: &mut Vec<(usize, i64)>) {
         let position = |row| (row * self.width + hashes.bucket(row, key, self.width), hashes.sign(row, key));
-        positions.clear();
-        positions.extend((0..self.rows).map(position));
+        (0..self.rows).map(position).collect()
     }
 }
 
@@ -71,12 +63,8 @@ impl PublishedCountSketch {
         Self { shape, cells: vec![0; shape.cells()] }
     }
 
-    /// `S_{j,h^(j)(key)} <- S_{j,h^(j)(key)} + s^(j)(key)` for each row `j`.
-    pub fn update(&mut self, hashes: &Hashes, key: u64) {
-        self.update_at(&self.shape.positions(hashes, key));
-    }
-
-    /// [`Self::update`] at precomputed [`CountSketchShape::positions`].
+    /// `S_{j,h^(j)(key)} <- S_{j,h^(j)(key)} + s^(j)(key)` for each row `j`, at the
+    /// [`CountSketchShape::positions`] of the key.
     pub fn update_at(&mut self, positions: &[(usize, i64)]) {
         for &(cell, sign) in positions {
             let cell = &mut self.cells[cell];

@@ -52,6 +52,14 @@ impl PublishedCounter {
         }
     }
 
+    /// Counts an occurrence at time `t`. `M` follows a growing error in steps of an eighth.
+    pub(crate) fn update_within(&mut self, t: u64, error: f64) {
+        self.update(t);
+        if error > 1.125 * self.error {
+            self.set_error(error);
+        }
+    }
+
     /// Changes `M` and deletes the times that may now be deleted. Earlier errors remain: the bound is the
     /// largest `M` so far.
     pub fn set_error(&mut self, error: f64) {

@@ -37,11 +37,9 @@ impl Hashes {
         draw(mix(key ^ self.signs), word as u64)
     }
 
-    /// Writes the signs of the first `64 words.len()` rows.
-    pub fn fill_signs(&self, key: u64, words: &mut [u64]) {
-        for (index, word) in words.iter_mut().enumerate() {
-            *word = self.signs(index, key);
-        }
+    /// The signs of the first `rows` rows, 64 in a word.
+    pub fn sign_words(&self, key: u64, rows: usize) -> Vec<u64> {
+        (0..rows.div_ceil(64)).map(|word| self.signs(word, key)).collect()
     }
 
     /// `h^(row)(key)`: one of the buckets `0..b`.

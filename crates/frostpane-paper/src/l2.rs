@@ -46,14 +46,12 @@ const LAG: usize = 128;
 /// The state of Algorithm 5 in a stream.
 #[derive(Clone, Debug)]
 pub struct L2 {
-    constants: L2Constants,
+    shared: SketchContext,
     noise: NoiseScale,
-    hashes: Hashes,
     histogram: SmoothHistogram<Sketches>,
     time: u64,
-    /// The events that CountSketch and the Counters have not seen, and then unused ones.
+    /// The events that CountSketch and the Counters have not seen.
     recent: Vec<HashedEvent>,
-    deferred: usize,
 }
 
 impl L2 {
@@ -62,12 +60,10 @@ impl L2 {
     pub fn new(constants: L2Constants, seed: u64) -> Self {
         Self {
             noise: NoiseScale::Printed,
-            hashes: Hashes::new(seed),
             histogram: SmoothHistogram::new(constants.beta(), AlgorithmForm::Intended),
             time: 0,
-            recent: vec![HashedEvent::new(&constants); LAG],
-            deferred: 0,
-            constants,
+            recent: Vec::with_capacity(LAG),
+            shared: SketchContext { constants, hashes: Hashes::new(seed) },
         }
     }
 
@@ -86,39 +82,40 @@ impl L2 {
 
     /// The constants in force.
     pub fn constants(&self) -> &L2Constants {
-        &self.constants
+        &self.shared.constants
     }
 
     /// Counts one event.
     pub fn update(&mut self, key: u64) {
         self.time += 1;
-        self.recent[self.deferred].set(&self.hashes, &self.constants, self.time, key);
-        self.deferred += 1;
-        let recent = &self.recent[..self.deferred];
-        let shared = SketchContext { constants: &self.constants, hashes: &self.hashes };
+        self.recent.push(HashedEvent::new(&self.shared, self.time, key));
+        let (shared, recent) = (&self.shared, &self.recent);
         self.histogram.update(
             self.time,
-            || Sketches::new(shared.constants),
+            || Sketches::new(&shared.constants),
             |sketches| {
-                sketches.defer(&recent[recent.len() - 1], &shared);
+                sketches.defer(&recent[recent.len() - 1], shared);
                 if recent.len() == LAG {
-                    sketches.catch_up(recent, &shared);
+                    sketches.catch_up(recent, shared);
                 }
             },
         );
-        self.deferred %= LAG;
+        if self.recent.len() == LAG {
+            self.recent.clear();
+        }
     }
 
     /// The list for the last `window` events; a window longer than the stream is the stream.
     pub fn query(&self, window: u64, entropy: &mut impl Entropy) -> frostpane::Result<PublishedAnswer> {
         let start = self.time.max(1) - window.clamp(1, self.time.max(1)) + 1;
         let norm = self.at(start).map_or(0.0, |stamp| stamp.value);
-        let needed = self.constants.proof_noise(norm);
-        let [norm_noise, noise] = self.noise.choose(self.constants.printed_noise(norm), needed);
+        let constants = &self.shared.constants;
+        let needed = constants.proof_noise(norm);
+        let [norm_noise, noise] = self.noise.choose(constants.printed_noise(norm), needed);
         let noisy_norm = norm + laplace(norm_noise, entropy)?;
         let mut listed = Vec::new();
         for (key, estimate) in self.estimates(start) {
-            let bar = 0.75 * self.constants.alpha * noisy_norm + laplace(noise, entropy)?;
+            let bar = 0.75 * constants.alpha * noisy_norm + laplace(noise, entropy)?;
             let noisy = estimate as f64 + laplace(noise, entropy)?;
             if noisy >= bar {
                 listed.push((key, noisy));
@@ -133,10 +130,9 @@ impl L2 {
         let Some(stamp) = self.at(start) else {
             return Vec::new();
         };
-        let shared = SketchContext { constants: &self.constants, hashes: &self.hashes };
         let mut sketches = stamp.instance.clone();
-        sketches.catch_up(&self.recent[..self.deferred], &shared);
-        let mut estimates = sketches.estimates(start, &shared);
+        sketches.catch_up(&self.recent, &self.shared);
+        let mut estimates = sketches.estimates(start, &self.shared);
         estimates.sort_unstable();
         estimates
     }

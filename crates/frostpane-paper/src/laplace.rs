@@ -11,14 +11,11 @@ use frostpane::testing::Entropy;
 /// One word of entropy is a point of (0, 1) and the draw is the quantile there, so the middle word,
 /// `1 << 63`, gives zero.
 pub fn laplace(scale: f64, entropy: &mut impl Entropy) -> Result<f64> {
-    let from_middle = point(entropy.word()?) - 0.5;
-    Ok(-scale * from_middle.signum() * (-2.0 * from_middle.abs()).ln_1p())
-}
-
-/// Maps a word to the middle of one of 2^52 equal parts of (0, 1), so that the quantile is finite.
-fn point(word: u64) -> f64 {
     const PARTS: f64 = (1_u64 << 52) as f64;
-    ((word >> 12) as f64 + 0.5) / PARTS
+    // The middle of one of equal parts, so that the quantile is finite.
+    let point = ((entropy.word()? >> 12) as f64 + 0.5) / PARTS;
+    let from_middle = point - 0.5;
+    Ok(-scale * from_middle.signum() * (-2.0 * from_middle.abs()).ln_1p())
 }
 
 #[cfg(test)]
@@ -36,10 +33,8 @@ mod tests {
 
     #[test]
     fn the_ends_are_finite_and_the_middle_is_zero() {
-        assert!(laplace(1.0, &mut Fixed(0)).unwrap() < -30.0);
-        assert!(laplace(1.0, &mut Fixed(u64::MAX)).unwrap() > 30.0);
-        assert!(laplace(1.0, &mut Fixed(0)).unwrap().is_finite());
-        assert!(laplace(1.0, &mut Fixed(u64::MAX)).unwrap().is_finite());
+        let [first, last] = [0, u64::MAX].map(|word| laplace(1.0, &mut Fixed(word)).unwrap());
+        assert!(first < -30.0 && first.is_finite() && last > 30.0 && last.is_finite());
         assert!(laplace(1e9, &mut Fixed(1 << 63)).unwrap().abs() < 1e-6);
     }
 

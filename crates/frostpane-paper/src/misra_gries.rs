@@ -39,7 +39,11 @@ impl PublishedMisraGries {
         } else if self.table.len() < self.counters {
             self.table.insert(key, 1);
         } else {
-            self.decrement();
+            self.decrements += 1;
+            self.table.retain(|_, count| {
+                *count -= 1;
+                *count > 0
+            });
         }
     }
 
@@ -61,18 +65,5 @@ impl PublishedMisraGries {
     /// `n`, the number of events.
     pub fn events(&self) -> u64 {
         self.events
-    }
-
-    /// `c`, the number of counters.
-    pub fn counters(&self) -> usize {
-        self.counters
-    }
-
-    fn decrement(&mut self) {
-        self.decrements += 1;
-        self.table.retain(|_, count| {
-            *count -= 1;
-            *count > 0
-        });
     }
 }

@@ -138,23 +138,13 @@ fn one_bad_row_spoils_the_mean_of_magnitudes_and_more_rows_make_one_likelier() {
     }
 }
 
-/// `E|sum of d signs|`.
-fn magnitude_of_signs(d: u64) -> f64 {
-    let (mut magnitude, mut zero) = (0.0, 1.0);
-    for k in (0..d).step_by(2) {
-        magnitude += zero;
-        zero *= (k + 1) as f64 / (k + 2) as f64;
-    }
-    magnitude
-}
-
 /// 1000 keys once each: `S_j` is a sum of 1000 signs. Five standard errors of the mean of 8192 magnitudes.
 #[test]
 fn the_mean_of_magnitudes_of_ams_is_not_the_norm() {
     let (d, r) = (1000, 8192);
     let (hashes, mut ams) = (Hashes::new(21), Ams::new(r));
     (0..d).for_each(|key| ams.update(&hashes, key));
-    let (l2, expected) = ((d as f64).sqrt(), magnitude_of_signs(d));
+    let (l2, expected) = ((d as f64).sqrt(), expected_magnitude(0, &vec![1; d as usize], 1));
     let error = ((l2 * l2 - expected * expected) / r as f64).sqrt();
     assert!((ams.mean_of_magnitudes() - expected).abs() <= 5.0 * error, "{}", ams.mean_of_magnitudes());
     assert!((expected / l2 - (2.0 / std::f64::consts::PI).sqrt()).abs() < 0.001, "20 % below the norm");

@@ -352,7 +352,7 @@ fn continual_blocks_cover_the_window_once() {
     let stream = planted(1_000, &[(1, 400), (2, 100)], 9);
     for draw in [Draw::EveryOutput, Draw::OncePerBlock] {
         let constants = exact_blocks(WINDOW as u64, SHORTEST as u64, 1.0);
-        let mut run = PublishedContinual::new(constants).with_draw(draw);
+        let mut run = PublishedContinual::new(constants, NoiseScale::Printed, draw);
         for t in 1..=stream.len() {
             run.update(stream[t - 1]);
             let start = t.saturating_sub(WINDOW).next_multiple_of(SHORTEST);
@@ -374,7 +374,7 @@ fn continual_blocks_cover_the_window_once() {
 fn the_mean_of_printed_outputs_is_the_count_and_of_intended_ones_is_not() {
     let mean_error = |draw: Draw, seed: u64| {
         let constants = exact_blocks(4_096, 16, 2.0);
-        let mut run = PublishedContinual::new(constants).with_draw(draw).with_noise(NoiseScale::Proof);
+        let mut run = PublishedContinual::new(constants, NoiseScale::Proof, draw);
         let mut entropy = InsecureSeededEntropy::new(seed);
         (0..1_008).for_each(|t: u64| run.update(if t < 300 { 1 } else { 2 + t % 5 }));
         let mut sum = 0.0;

@@ -1,9 +1,9 @@
 //! Errors, and their Python exceptions.
 
-use frostpane::{Amount, ErrorKind};
+use frostpane::ErrorKind;
 use frostpane_store::Unaffordable;
 use pyo3::prelude::*;
-use serde::Serialize;
+use serde_json::json;
 
 mod raised {
     pyo3::import_exception!(frostpane.errors, BusyError);
@@ -119,22 +119,15 @@ fn of_store(cause: &frostpane_store::Error) -> PyErr {
 
 /// The amounts of the first that cannot pay, and the moment when the last leaves, as JSON.
 fn numbers(unaffordable: &Unaffordable) -> String {
-    #[derive(Serialize)]
-    struct RefusalNumbers<'a> {
-        asked: Amount,
-        spent: Option<Amount>,
-        left: Option<Amount>,
-        when: Option<&'a String>,
-    }
     let Unaffordable { refusal, leave, .. } = unaffordable;
     let first = refusal.unpaid.first();
-    let numbers = RefusalNumbers {
-        asked: refusal.asked.amount(),
-        spent: first.map(|unpaid| unpaid.spent.amount()),
-        left: first.map(|unpaid| unpaid.left),
-        when: leave.last(),
-    };
-    serde_json::to_string(&numbers).unwrap_or_default()
+    json!({
+        "asked": refusal.asked.amount(),
+        "spent": first.map(|unpaid| unpaid.spent.amount()),
+        "left": first.map(|unpaid| unpaid.left),
+        "when": leave.last(),
+    })
+    .to_string()
 }
 
 /// Rewrites a message that names options of the program.

@@ -184,10 +184,6 @@ impl<'a> ColumnSource<'a> {
         let others = times.chain(self.users.iter_mut().map(Cursor::ready));
         others.fold(self.keys.ready().min(most), usize::min)
     }
-
-    fn has_only_keys(&self) -> bool {
-        self.times.is_none() && self.users.is_none()
-    }
 }
 
 /// Rows that were read.
@@ -324,7 +320,7 @@ fn take_some<'a, K: ColumnKey>(
     block: &mut RowBlock<'a, K>,
     sink: &mut impl Sink<K>,
 ) -> (usize, usize, Result<(), CallError>) {
-    if source.has_only_keys() {
+    if source.times.is_none() && source.users.is_none() {
         let rows = source.ready(PLAIN);
         if let Some(taken) = K::take_plain(&source.keys.clone().take(rows), sink) {
             source.keys.take(rows);

@@ -63,10 +63,7 @@ impl Hitters {
         let asked = spec::span(window)?;
         self.guard.with(py, |state| {
             let span = asked.unwrap_or(self.spec.longest());
-            let made = with_keys!(&mut state.engine, hitters => {
-                made(&self.spec, asked, &hitters.release_over(span)?)
-            });
-            Ok(made)
+            Ok(with_keys!(&mut state.engine, hitters => made(&self.spec, asked, &hitters.release_over(span)?)))
         })
     }
 

@@ -16,7 +16,7 @@ mod table;
 mod value;
 mod watch;
 
-use frostpane::{Edge, Key, Release, Span, Spec};
+use frostpane::{Edge, Key, Release, Span, Spec, Stage};
 use frostpane_render::OperatorSummary;
 use jiff::Timestamp;
 use pyo3::prelude::*;
@@ -92,17 +92,10 @@ fn stages(py: Python<'_>, spec: &str) -> PyResult<String> {
     let spec = spec::parse(spec)?;
     let stages = py.detach(|| -> Result<String> {
         let stages = with_builder!(&spec, builder => builder.stages()?);
-        let said: Vec<_> = stages
-            .iter()
-            .map(|stage| {
-                json!({
-                    "what": stage.what,
-                    "words": stage.what.to_string(),
-                    "epsilon": stage.epsilon,
-                    "times": stage.times,
-                })
-            })
-            .collect();
+        let mut said = Vec::new();
+        for Stage { what, epsilon, times, .. } in stages {
+            said.push(json!({ "what": what, "words": what.to_string(), "epsilon": epsilon, "times": times }));
+        }
         written(&said)
     });
     Ok(stages?)

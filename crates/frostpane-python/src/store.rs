@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use frostpane::{Amount, Batch, Bytes, Event, Keys, Spec};
+use frostpane::{Batch, Bytes, Event, Keys, Spec};
 use frostpane_store::{
     AwaitedPane, Begin, ContinualRelease, Header, KeyKind, Renderings, SourceWriter, Store, StoredKey,
     StoredRelease, Summary,
 };
 use jiff::Timestamp;
 use pyo3::prelude::*;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::building::PanePlan;
 use crate::error::{CallError, Result};
@@ -171,13 +171,14 @@ impl StoreHandle {
         with_store!(self, py, store => {
             let run = store.dry_run(span)?;
             let at = |number| store.moment(store.stream().begins(number));
-            written(&CostReport {
-                from: at(run.from),
-                to: at(run.to),
-                panes: run.to - run.from,
-                charge: run.charge,
-                left: run.left,
+            Ok(json!({
+                "from": at(run.from),
+                "to": at(run.to),
+                "panes": run.to - run.from,
+                "charge": run.charge,
+                "left": run.left,
             })
+            .to_string())
         })
     }
 
@@ -259,15 +260,6 @@ pub fn read_budget(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String)
         Ok((written(&header)?, written(&budget)?))
     });
     Ok(read?)
-}
-
-#[derive(Serialize)]
-struct CostReport {
-    from: String,
-    to: String,
-    panes: i64,
-    charge: Amount,
-    left: u64,
 }
 
 fn beginning(from: Option<i64>, witness: Option<PathBuf>) -> Begin {

@@ -60,13 +60,13 @@ impl ContinualHandle {
         let columns = held.columns(&self.spec)?;
         let mut pace = ProgressReporter::new(told, total);
         self.guard.change(py, |state| {
-            let mut due = DueReleases::new(&self.spec);
+            let mut due = Vec::new();
             let without_time = with_keys!(&mut state.engine, lists => {
-                feed(columns, &mut pace, &mut ContinualSink { lists, due: &mut due })
+                feed(columns, &mut pace, &mut ContinualSink { lists, spec: &self.spec, due: &mut due })
             })?;
             state.rows += total;
             state.without_time += without_time;
-            state.kept.extend(due.lists()?);
+            state.kept.extend(all(due)?);
             pace.finish().map_err(UpdateError::Refused)?;
             Ok(std::mem::take(&mut state.kept))
         })
@@ -75,16 +75,16 @@ impl ContinualHandle {
     /// Advances time to a moment in microseconds since 1970, and returns the releases that fell due.
     fn advance(&self, py: Python<'_>, time: i64) -> PyResult<Vec<Made>> {
         self.guard.change(py, |state| {
-            let mut due = DueReleases::new(&self.spec);
+            let mut due = Vec::new();
             with_keys!(&mut state.engine, lists => match lists {
                 ContinualEngine::Live(continual) => continual
-                    .advance(time, |continual| due.see(continual.release()))
+                    .advance(time, |continual| due.push(shown(&self.spec, continual.release())))
                     .map_err(broken)?,
                 ContinualEngine::Past(_) => return Err(UpdateError::Refused(CallError::Parameter(
                     "the end of these lists was given before the first event: finish shows them".to_owned(),
                 ))),
             });
-            state.kept.extend(due.lists()?);
+            state.kept.extend(all(due)?);
             Ok(std::mem::take(&mut state.kept))
         })
     }
@@ -92,11 +92,12 @@ impl ContinualHandle {
     /// Ends a past period, and returns its releases.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<Made>> {
         self.guard.change(py, |state| {
-            let mut due = DueReleases::new(&self.spec);
+            let mut due = Vec::new();
             with_keys!(&mut state.engine, lists => match lists {
                 ContinualEngine::Past(history) => match history.take() {
                     Some(history) => {
-                        history.finish(|continual| due.see(continual.release())).map_err(broken)?;
+                        let see = |continual: &Continual<_>| due.push(shown(&self.spec, continual.release()));
+                        history.finish(see).map_err(broken)?;
                     }
                     None => return Err(UpdateError::Refused(over())),
                 },
@@ -104,7 +105,7 @@ impl ContinualHandle {
                     "these lists have no end: advance tells them how late it is".to_owned(),
                 ))),
             });
-            due.lists()
+            all(due)
         })
     }
 
@@ -173,43 +174,27 @@ fn build<K: Key>(spec: &Spec, keys: Keys<K>, period: Option<(i64, i64)>) -> Resu
     })
 }
 
-struct DueReleases<'a> {
-    spec: &'a Spec,
-    made: Vec<Made>,
-    failure: Option<CallError>,
+/// A release that fell due.
+fn shown<K: Key>(spec: &Spec, release: frostpane::Result<Release<K>>) -> Result<Made> {
+    Ok(made(spec, None, &release?))
 }
 
-impl<'a> DueReleases<'a> {
-    fn new(spec: &'a Spec) -> Self {
-        Self { spec, made: Vec::new(), failure: None }
-    }
-
-    fn see<K: Key>(&mut self, release: frostpane::Result<Release<K>>) {
-        match release {
-            Ok(release) => self.made.push(made(self.spec, None, &release)),
-            Err(cause) => self.failure = Some(cause.into()),
-        }
-    }
-
-    fn lists(self) -> std::result::Result<Vec<Made>, UpdateError> {
-        match self.failure {
-            Some(cause) => Err(UpdateError::Broken(cause)),
-            None => Ok(self.made),
-        }
-    }
+/// All releases that fell due. Without one of them the update is broken.
+fn all(due: Vec<Result<Made>>) -> std::result::Result<Vec<Made>, UpdateError> {
+    due.into_iter().collect::<Result<_>>().map_err(UpdateError::Broken)
 }
 
-struct ContinualSink<'a, 'b, K: Key> {
+struct ContinualSink<'a, K: Key> {
     lists: &'a mut ContinualEngine<K>,
-    due: &'a mut DueReleases<'b>,
+    spec: &'a Spec,
+    due: &'a mut Vec<Result<Made>>,
 }
 
-impl<K: ColumnKey> Sink<K> for ContinualSink<'_, '_, K> {
+impl<K: ColumnKey> Sink<K> for ContinualSink<'_, K> {
     fn take<'a>(&mut self, events: impl Iterator<Item = Event<'a, K>>) -> Result<()> {
-        let due = &mut *self.due;
         match self.lists {
             ContinualEngine::Live(continual) => {
-                continual.extend(events, |continual| due.see(continual.release()))?;
+                continual.extend(events, |continual| self.due.push(shown(self.spec, continual.release())))?;
             }
             ContinualEngine::Past(Some(history)) => history.extend(events)?,
             ContinualEngine::Past(None) => return Err(over()),

@@ -2,12 +2,13 @@
 //! can be repeated.
 
 use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::atomic_file::DRAFT;
 use crate::checksums;
 use crate::error::{Error, Result};
-use crate::files::{create_folder, open_private, points, sync_folder};
+use crate::files::{open_private, points, sync_folder};
 use crate::store::{SECRETS, STATUS};
 use crate::tables::FILE;
 
@@ -17,10 +18,11 @@ pub(crate) struct Creation {
 }
 
 impl Creation {
-    /// Creates the folder, which must be new, empty, or left by an interrupted creation, and opens the file
+    /// Creates the folder for its owner alone, which must be new, empty, or left by an interrupted creation, and opens the file
     /// of the database for this process alone.
     pub fn begin(folder: &Path) -> Result<(Self, File)> {
-        create_folder(folder)?;
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|cause| Error::file(folder, cause))?;
         let draft = folder.join(format!("{FILE}{DRAFT}"));
         let left = leftovers(folder)?;
         let file = open_private(&draft)?;
@@ -51,10 +53,7 @@ impl Creation {
         points::reached();
         sync_folder(&self.folder)?;
         let absolute = std::path::absolute(&self.folder).ok();
-        match absolute.as_deref().and_then(Path::parent) {
-            Some(parent) => sync_folder(parent),
-            None => Ok(()),
-        }
+        absolute.as_deref().and_then(Path::parent).map_or(Ok(()), sync_folder)
     }
 }
 

@@ -84,7 +84,14 @@ impl<K: StoredKey> Store<K> {
         let entry = (LogEntry::Events(&batch), present);
         let lists = self.persist(taken, entry, None, |transaction| {
             forget(transaction, now)?;
-            new.iter().try_for_each(|(id, (new, outlived))| remember(transaction, id, new, *outlived))
+            for (&id, (delivery, outlived)) in &new {
+                transaction.open_table(DELIVERIES)?.insert(id, &delivery.digest)?;
+                transaction.open_table(RECEIPTS)?.insert(id, (delivery.terms, delivery.receipt))?;
+                if let Some(outlived) = *outlived {
+                    transaction.open_table(OUTLIVED)?.insert((outlived, id), ())?;
+                }
+            }
+            Ok(())
         })?;
         Ok((outcomes, lists))
     }
@@ -107,15 +114,13 @@ impl<K: StoredKey> Store<K> {
 
     /// The outcome of a delivery whose id is known; none if it is new. It depends on the id's delivery alone.
     pub fn delivered(&self, id: &str, digest: [u8; 32], terms: &str) -> Result<Option<DeliveryOutcome>> {
-        let Some(table) = open_existing(&self.database, DELIVERIES)? else {
-            return Ok(None);
-        };
-        let Some(known) = table.get(id)?.map(|digest| *digest.value()) else {
+        let table = open_existing(&self.database, DELIVERIES)?;
+        let Some(known) = table.map(|table| table.get(id)).transpose()?.flatten() else {
             return Ok(None);
         };
         let receipt = self.terms_and_receipt(id)?;
         let known_terms = receipt.as_ref().map(|(terms, _)| terms.as_str());
-        Ok(Some(compare((known, digest), (known_terms, terms))))
+        Ok(Some(compare((*known.value(), digest), (known_terms, terms))))
     }
 
     /// The receipt of a delivery; none if its id is unknown, or of a program without receipts.
@@ -124,10 +129,9 @@ impl<K: StoredKey> Store<K> {
     }
 
     fn terms_and_receipt(&self, id: &str) -> Result<Option<(String, String)>> {
-        let Some(table) = open_existing(&self.database, RECEIPTS)? else {
-            return Ok(None);
-        };
-        Ok(table.get(id)?.map(|row| {
+        let table = open_existing(&self.database, RECEIPTS)?;
+        let row = table.map(|table| table.get(id)).transpose()?.flatten();
+        Ok(row.map(|row| {
             let (terms, receipt) = row.value();
             (terms.to_owned(), receipt.to_owned())
         }))
@@ -159,20 +163,6 @@ fn compare(digests: ([u8; 32], [u8; 32]), terms: (Option<&str>, &str)) -> Delive
     } else {
         DeliveryOutcome::OtherTerms
     }
-}
-
-fn remember<K>(
-    transaction: &WriteTransaction,
-    id: &str,
-    new: &Delivery<'_, K>,
-    outlived: Option<i64>,
-) -> Result<()> {
-    transaction.open_table(DELIVERIES)?.insert(id, &new.digest)?;
-    transaction.open_table(RECEIPTS)?.insert(id, (new.terms, new.receipt))?;
-    if let Some(outlived) = outlived {
-        transaction.open_table(OUTLIVED)?.insert((outlived, id), ())?;
-    }
-    Ok(())
 }
 
 /// Forgets ids whose events would all be too late.

@@ -60,7 +60,9 @@ impl<K: StoredKey> Store<K> {
         }
         let reached = end - self.stream.panes_of_window();
         let built = self.built_to()?;
-        let from = built.unwrap_or_else(|| self.first_number(reached)).max(reached);
+        // Of users nothing before the creation of the store can be built.
+        let first = if self.stream.spec().unit.is_user() { self.stream.end_of_window() } else { reached };
+        let from = built.unwrap_or(first).max(reached);
         let start = since.map_or(Ok(from), |since| self.number_at(since))?;
         if start > from {
             return Err(Error::conflict(format!(
@@ -84,11 +86,6 @@ impl<K: StoredKey> Store<K> {
         }
         self.check_unspent(&numbers)?;
         Ok(numbers)
-    }
-
-    /// The first number that can be built. Of users none lies before the creation of the store.
-    fn first_number(&self, reached: i64) -> i64 {
-        if self.stream.spec().unit.is_user() { self.stream.end_of_window() } else { reached }
     }
 
     fn number_at(&self, moment: i64) -> Result<i64> {
@@ -191,8 +188,13 @@ impl<K: StoredKey> Store<K> {
         }
         self.check_unspent(&numbers)?;
         self.guarded(|store| Ok(store.stream.take_built(first, panes)?))?;
-        // Earlier builds of the same panes are replaced in the database.
-        self.forget_stored(&numbers);
+        // Earlier builds of the same panes are replaced in the database by the next commit of the state.
+        let starts = if self.stream.spec().unit.is_user() {
+            numbers.clone()
+        } else {
+            self.stream.begins(numbers.start)..self.stream.begins(numbers.end)
+        };
+        self.stored_panes.retain(|(start, _)| !starts.contains(start));
         let action =
             Action::Built { from: numbers.start, to: numbers.end, seal: hex(&seal_of_all(awaited.values())) };
         self.commit_progress(&progress, Some(action))

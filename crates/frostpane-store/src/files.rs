@@ -2,18 +2,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use frostpane::stream::SpillFactory;
 
 use crate::error::{Error, Result};
-
-/// Creates a folder that only its owner can enter, unless it exists.
-pub(crate) fn create_folder(path: &Path) -> Result<()> {
-    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(|cause| Error::file(path, cause))
-}
 
 /// Opens a file for reading and writing, and creates it if it does not exist.
 pub(crate) fn open_private(path: &Path) -> Result<File> {
@@ -64,17 +58,15 @@ pub mod points {
         static UNREADABLE: std::cell::Cell<i64> = const { std::cell::Cell::new(i64::MAX) };
     }
 
-    #[inline]
     pub(crate) fn reading() -> io::Result<()> {
         #[cfg(feature = "internals")]
-        UNREADABLE.with(|left| {
-            left.set(left.get().saturating_sub(1));
-            if left.get() < 0 {
+        {
+            UNREADABLE.set(UNREADABLE.get().saturating_sub(1));
+            if UNREADABLE.get() < 0 {
                 // EIO.
                 return Err(io::Error::from_raw_os_error(5));
             }
-            Ok(())
-        })?;
+        }
         Ok(())
     }
 
@@ -84,7 +76,6 @@ pub mod points {
         UNREADABLE.set(reads);
     }
 
-    #[inline]
     pub(crate) fn reached() {
         #[cfg(feature = "internals")]
         if LEFT.fetch_sub(1, Relaxed) == 0 {
@@ -92,7 +83,6 @@ pub mod points {
         }
     }
 
-    #[inline]
     pub(crate) fn writing() -> io::Result<()> {
         reached();
         #[cfg(feature = "internals")]
@@ -103,7 +93,6 @@ pub mod points {
     }
 
     /// Locks a file for as long as it is open.
-    #[inline]
     pub(crate) fn try_lock(file: &File) -> Result<(), TryLockError> {
         #[cfg(feature = "internals")]
         if !LOCKS.load(Relaxed) {

@@ -48,9 +48,7 @@ impl<K: StoredKey> Store<K> {
     }
 
     pub(crate) fn has_imported(&self) -> Result<bool> {
-        match open_existing(&self.database, IMPORTED)? {
-            Some(table) => Ok(!table.is_empty()?),
-            None => Ok(false),
-        }
+        let table = open_existing(&self.database, IMPORTED)?;
+        Ok(table.map(|table| table.is_empty()).transpose()? == Some(false))
     }
 }

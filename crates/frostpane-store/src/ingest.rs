@@ -77,7 +77,11 @@ impl<K: StoredKey> Store<K> {
         more: impl FnOnce(&WriteTransaction) -> Result<()>,
     ) -> Result<Vec<ContinualRelease<K>>> {
         self.ahead += outcome.tally.ahead;
-        let lists = self.numbered(outcome.releases)?;
+        let first = self.stream.lists() - outcome.releases.len() as u64 + 1;
+        let numbered = |(number, release): (u64, Release<K>)| {
+            Ok(ContinualRelease { number, json: serde_json::to_vec(&release)?, release: Some(release) })
+        };
+        let lists: Vec<_> = (first..).zip(outcome.releases).map(numbered).collect::<Result<_>>()?;
         let is_long = self.log.bytes + entry.len() > self.stream.open_bytes().max(SHORT_LOG);
         let rows: Vec<(u64, &[u8])> = lists.iter().map(|list| (list.number, &*list.json)).collect();
         let change = ChangeSet {
@@ -89,14 +93,6 @@ impl<K: StoredKey> Store<K> {
         };
         self.commit_with(change, more)?;
         Ok(lists)
-    }
-
-    fn numbered(&self, releases: Vec<Release<K>>) -> Result<Vec<ContinualRelease<K>>> {
-        let first = self.stream.lists() - releases.len() as u64 + 1;
-        let list = |(number, release): (u64, Release<K>)| {
-            Ok(ContinualRelease { number, json: serde_json::to_vec(&release)?, release: Some(release) })
-        };
-        (first..).zip(releases).map(list).collect()
     }
 
     /// The continual releases after this number, as they were published.

@@ -51,8 +51,9 @@ pub struct DryRun {
 pub(crate) struct ReleaseRow {
     /// The requested window, which the id stands for.
     window: Span,
+    /// Present if it is charged and not yet made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    ordered: Option<PendingRow>,
+    pub ordered: Option<PendingRow>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     json: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -66,15 +67,10 @@ impl ReleaseRow {
     fn empty(window: Span) -> Self {
         Self { window, ordered: None, json: None, forms: Renderings::new(), dropped: false }
     }
-
-    /// Returns true if it is charged and not yet made.
-    pub fn is_pending(&self) -> bool {
-        self.ordered.is_some()
-    }
 }
 
 #[derive(Serialize, Deserialize)]
-struct PendingRow {
+pub(crate) struct PendingRow {
     paid: Vec<u8>,
     mark: Mark,
 }
@@ -128,7 +124,10 @@ impl<K: StoredKey> Store<K> {
                 window: window.to_string(),
                 from: numbers.start,
                 to: numbers.end,
-                accountant: accountant_name(paid.accountant()).to_owned(),
+                accountant: match paid.accountant() {
+                    Accountant::Basic => "basic composition".to_owned(),
+                    Accountant::ZeroConcentrated => "zero-concentrated composition".to_owned(),
+                },
             }),
             secrets: vec![secret.clone()],
             ..ChangeSet::default()
@@ -281,7 +280,7 @@ pub(crate) fn index_pending(transaction: &WriteTransaction) -> Result<()> {
     for entry in releases.iter()? {
         let (id, bytes) = entry?;
         let row: ReleaseRow = serde_json::from_slice(bytes.value())?;
-        if row.is_pending() {
+        if row.ordered.is_some() {
             pending.insert(id.value(), ())?;
         }
     }
@@ -315,12 +314,5 @@ fn stored(id: &str, window: Span, row: ReleaseRow) -> Result<StoredRelease> {
             "the release {id} was charged, but the copy that this state was restored from does not have it: \
              give this one another id"
         ))),
-    }
-}
-
-fn accountant_name(accountant: Accountant) -> &'static str {
-    match accountant {
-        Accountant::Basic => "basic composition",
-        Accountant::ZeroConcentrated => "zero-concentrated composition",
     }
 }

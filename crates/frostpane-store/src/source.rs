@@ -99,14 +99,6 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
         self.present = present;
     }
 
-    /// Acknowledges the events that were pushed, then calls [`Store::tick`].
-    pub fn tick(&mut self, now: i64) -> Result<()> {
-        self.acknowledge(false)?;
-        let lists = self.store.tick(now)?;
-        self.lists.extend(lists);
-        Ok(())
-    }
-
     /// Acknowledges the events that were pushed, then calls [`Store::tick_by`].
     pub fn tick_by(&mut self, clock: &WallClock) -> Result<()> {
         self.acknowledge(false)?;
@@ -180,19 +172,15 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
 
     fn count(&mut self) {
         if self.events < FIRST {
-            self.count_first();
+            let mut hasher = self.hasher.clone();
+            let mut few = Batch::new();
+            let left = (FIRST - self.events) as usize;
+            self.batch.events().take(left).for_each(|event| few.push(event));
+            hasher.update(few.as_bytes());
+            self.first = (self.events + few.len() as u64, hasher.digest128());
         }
         self.hasher.update(self.batch.as_bytes());
         self.events += self.batch.len() as u64;
-    }
-
-    fn count_first(&mut self) {
-        let mut hasher = self.hasher.clone();
-        let mut few = Batch::new();
-        let left = (FIRST - self.events) as usize;
-        self.batch.events().take(left).for_each(|event| few.push(event));
-        hasher.update(few.as_bytes());
-        self.first = (self.events + few.len() as u64, hasher.digest128());
     }
 
     fn another(&self, how: &str) -> Error {

@@ -97,7 +97,7 @@ impl<K: StoredKey> Store<K> {
             store: hex(&*random::<16>()?),
             spec: stream.spec().clone(),
             keys: K::KIND,
-            witness: witness.as_ref().map(|witness| witness.path().to_owned()),
+            witness: witness.as_ref().map(|witness| witness.path.clone()),
             input: begin.input,
         };
         let mut store = Self {
@@ -133,7 +133,8 @@ impl<K: StoredKey> Store<K> {
         creation.finish()?;
         let reach = store.reach();
         if let Some(witness) = &mut store.witness {
-            witness.finish_beginning(&store.header.store, &store.head, reach)?;
+            witness.beginning = None;
+            witness.advance(&store.header.store, &store.head, reach)?;
         }
         Ok(store)
     }

@@ -1,7 +1,6 @@
 //! Transactions: everything that belongs to one change is committed together, and only then shown.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use frostpane::Stream;
 use frostpane::stream::{Mark, RunOfUsers, SecretBytes, mark_of};
@@ -108,7 +107,7 @@ impl<K: StoredKey> Store<K> {
         }
         if let Some((id, row)) = change.release {
             let mut pending = transaction.open_table(PENDING)?;
-            if row.is_pending() {
+            if row.ordered.is_some() {
                 pending.insert(id, ())?;
             } else {
                 pending.remove(id)?;
@@ -173,16 +172,6 @@ impl<K: StoredKey> Store<K> {
             users.retain_in(key_of(removed, 0)..=key_of(removed, u64::MAX), |_, _| false)?;
         }
         Ok(())
-    }
-
-    /// Has the panes with these numbers written again by the next commit of the state.
-    pub(crate) fn forget_stored(&mut self, numbers: &Range<i64>) {
-        let starts = if self.stream.spec().unit.is_user() {
-            numbers.clone()
-        } else {
-            self.stream.begins(numbers.start)..self.stream.begins(numbers.end)
-        };
-        self.stored_panes.retain(|(start, _)| !starts.contains(start));
     }
 
     /// Overwrites the secrets that no release needs any more.

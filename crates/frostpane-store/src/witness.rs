@@ -47,13 +47,6 @@ struct Fence {
     process: u32,
 }
 
-impl Fence {
-    fn new(file: File, mark: String) -> Self {
-        let process = std::process::id();
-        Self { file, mark, process }
-    }
-}
-
 impl Drop for Fence {
     fn drop(&mut self) {
         // Explicitly, because a child may have the same file open.
@@ -64,14 +57,14 @@ impl Drop for Fence {
 }
 
 pub(crate) struct Witness {
-    path: PathBuf,
+    pub path: PathBuf,
     /// The contents that this process has written or found last.
     contents: Option<WitnessFile>,
     fence: Option<Fence>,
     /// Fences of other heads, if a copy is accepted.
     others: Vec<Fence>,
     /// The folder of the store, while it is being created.
-    beginning: Option<PathBuf>,
+    pub beginning: Option<PathBuf>,
 }
 
 impl Witness {
@@ -131,10 +124,6 @@ impl Witness {
                 self.path.display()
             ))),
         }
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Locks the fence of the head, from which this process alone goes on, and brings the witness up to date.
@@ -250,11 +239,6 @@ impl Witness {
         }
     }
 
-    pub fn finish_beginning(&mut self, store: &str, head: &ChainHead, reach: HighWater) -> Result<()> {
-        self.beginning = None;
-        self.advance(store, head, reach)
-    }
-
     /// Reads the file; none if its contents cannot be parsed.
     fn read(&self) -> Result<Option<WitnessFile>> {
         let bytes = fs::read(&self.path).map_err(|cause| match cause.kind() {
@@ -311,7 +295,7 @@ impl Witness {
                  it has ended, and go on with one of them alone",
                 self.path.display()
             ))),
-            _ => Ok(Fence::new(file, mark)),
+            _ => Ok(Fence { file, mark, process: std::process::id() }),
         }
     }
 
@@ -432,7 +416,8 @@ mod tests {
         let fence = of.fence.as_ref().unwrap();
         witness.contents.clone_from(&of.contents);
         let file = File::open(of.fence_at(&fence.mark)).unwrap();
-        witness.fence = Some(Fence::new(file, fence.mark.clone()));
+        let (mark, process) = (fence.mark.clone(), fence.process);
+        witness.fence = Some(Fence { file, mark, process });
         witness
     }
 

@@ -98,8 +98,7 @@ fn whatever_ends_the_process_nothing_is_lost_and_nothing_spent_twice() {
     let long = if env::var_os("FROSTPANE_LONG").is_some() { 10 } else { 1 };
     let (mut ends, mut shown) = (0, 0);
     for (name, json) in ALL {
-        let folder = Folder::new();
-        let state = folder.join("state");
+        let (folder, state) = Folder::with_state();
         drop(witnessed(&folder, json));
         let mut known = Known::default();
         for round in 0..ENDS * long {

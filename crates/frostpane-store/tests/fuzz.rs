@@ -134,14 +134,11 @@ fn peak() -> u64 {
 fn run(all: &[Written], seed: u64) -> bool {
     let (written, part, bytes) = Mutator(InsecureSeededEntropy::new(seed)).case(all);
     let before = peak();
+    let case = format!("FROSTPANE_FUZZ_SEED={seed}: {part:?} of {}", written.name);
     let read = catch_unwind(AssertUnwindSafe(|| written.read(part, &bytes)));
-    let read = read.unwrap_or_else(|_| panic!("FROSTPANE_FUZZ_SEED={seed}: {part:?} of {}", written.name));
+    let read = read.unwrap_or_else(|_| panic!("{case}"));
     let taken = peak() - before;
-    assert!(
-        taken < MOST_KILOBYTES,
-        "FROSTPANE_FUZZ_SEED={seed}: {part:?} of {} took {taken} KB",
-        written.name
-    );
+    assert!(taken < MOST_KILOBYTES, "{case} took {taken} KB");
     read.is_ok()
 }
 

@@ -9,7 +9,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use common::{ALL, Folder, HOUR, create, hour, is_continual, longest, push_events, run};
+use common::{ALL, Folder, HOUR, create, hour, is_continual, longest, push_events, reopened, run};
 use frostpane::Bytes;
 use frostpane_store::Store;
 use serde::{Deserialize, Serialize};
@@ -93,8 +93,7 @@ fn write(name: &str, json: &str) {
     if std::env::var_os("FROSTPANE_WRITE_GOLDEN").is_none() || to.exists() {
         return;
     }
-    let folder = Folder::new();
-    let state = folder.join("state");
+    let (_folder, state) = Folder::with_state();
     let expected = Expected::of(&mut made(&state, json));
     fs::create_dir_all(&to).unwrap();
     for file in FILES {
@@ -139,14 +138,12 @@ fn what_an_earlier_version_wrote_is_opened_as_it_was_and_goes_on() {
 /// A process of format 1 that ended between charge and release, whose pending release was found by a scan.
 #[test]
 fn a_release_that_an_earlier_version_charged_and_did_not_make_is_made() {
-    let folder = Folder::new();
-    let state = folder.join("state");
+    let (_folder, state) = Folder::with_state();
     let made = |store: &Store<Bytes>| store.released("pending").unwrap().unwrap().json;
     let store = copied(&golden("1-pending"), &state);
     assert_eq!(store.releases().unwrap(), ["kept", "pending"]);
     let (json, accounts) = (made(&store), store.stream().accounts());
-    drop(store);
-    let mut store = Store::<Bytes>::open(&state).unwrap();
+    let mut store = reopened(store, &state);
     assert_eq!((made(&store), store.stream().accounts()), (json.clone(), accounts));
     let again = store.release("pending", longest(&store)).unwrap();
     assert!(again.again && again.json == json);

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use common::known::{hash, mix};
-use common::{Folder, copy, create, run, witnessed};
-use frostpane::{Bytes, Span};
+use common::{Folder, copy, create, longest, reopened, run, witnessed};
+use frostpane::Bytes;
 use frostpane_store::{Action, CheckReport, Error, Renderings, Store};
 
 const BLOCK: usize = 4096;
@@ -15,10 +15,6 @@ const RELEASES: u64 = 40;
 const SPEC: &str = r#"{"window": "24h", "slide": "1h", "releases": 1000}"#;
 const DATABASE: &str = "frostpane.redb";
 const CHECKSUMS: &str = "checksums";
-
-fn window() -> Span {
-    "24h".parse().unwrap()
-}
 
 /// An incompressible text.
 fn noise(seed: u64, length: u64) -> String {
@@ -30,7 +26,7 @@ fn noise(seed: u64, length: u64) -> String {
 fn fill(store: &mut Store<Bytes>, releases: u64, page: impl Fn(u64) -> String) -> Vec<u64> {
     let release = |number: u64| {
         let forms = |_: &_| Renderings::from([("page".to_owned(), page(number))]);
-        shown(&store.release_in_forms(&format!("release {number}"), window(), forms).unwrap())
+        shown(&store.release_in_forms(&format!("release {number}"), longest(store), forms).unwrap())
     };
     (0..releases).map(release).collect()
 }
@@ -47,7 +43,7 @@ fn shown(released: &frostpane_store::StoredRelease) -> u64 {
 
 /// The releases of a store, as far as they are readable.
 fn read(store: &mut Store<Bytes>) -> Vec<Result<u64, Error>> {
-    let read = |number| Ok(shown(&store.release(&format!("release {number}"), window())?));
+    let read = |number| Ok(shown(&store.release(&format!("release {number}"), longest(store))?));
     (0..RELEASES).map(read).collect()
 }
 
@@ -134,7 +130,7 @@ fn an_older_database_beside_newer_checksums_is_not_believed() {
     made(&state);
     let older = fs::read(state.join(DATABASE)).unwrap();
     let mut store = Store::<Bytes>::open(&state).unwrap();
-    store.release("one more", window()).unwrap();
+    store.release("one more", longest(&store)).unwrap();
     drop(store);
     fs::write(state.join(DATABASE), older).unwrap();
     for _ in 0..2 {
@@ -174,15 +170,14 @@ fn texts_can_be_dropped_and_nothing_else() {
     store.compact().unwrap();
     let after = fs::metadata(&database).unwrap().len();
     assert!(after < before / 3, "{after} of {before}");
-    drop(store);
-    let mut store = Store::<Bytes>::open(&state).unwrap();
+    let mut store = reopened(store, &state);
     assert_eq!((store.releases().unwrap(), store.stream().accounts()), (ids, accounts.clone()));
-    let refused = store.release("release 3", window()).unwrap_err().to_string();
+    let refused = store.release("release 3", longest(&store)).unwrap_err().to_string();
     assert!(refused.contains("it is not drawn again"), "{refused}");
     assert_eq!(store.stream().accounts(), accounts);
     let last = store.history(1).unwrap().pop().unwrap().what;
     assert_eq!(last, Action::Dropped { releases: RELEASES, lists: 0 });
-    assert!(!store.release("another", window()).unwrap().again);
+    assert!(!store.release("another", longest(&store)).unwrap().again);
     drop(store);
     CheckReport::of(&state).unwrap();
 }

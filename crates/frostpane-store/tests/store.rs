@@ -8,7 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use common::{
-    ALL, Folder, HOUR, begin, copy, create, event, fence, hour, is_continual, longest, run, spec, witnessed,
+    ALL, Folder, HOUR, begin, copy, create, created, event, fence, hour, is_continual, longest, reopened,
+    run, spec, witnessed,
 };
 use frostpane::{Batch, Bytes, Event, Keys, Span, Spec};
 use frostpane_store::DeliveryOutcome::{Again, Other, OtherTerms, Refused, Taken};
@@ -27,14 +28,13 @@ fn assert_refuses<T>(done: Result<T, Error>, why: &str) {
 #[test]
 fn what_is_kept_goes_on_where_it_was() {
     for (name, json) in ALL {
-        let folder = Folder::new();
-        let mut store = create(&folder.join("state"), json);
+        let (_folder, state) = Folder::with_state();
+        let mut store = create(&state, json);
         let mut lists = Vec::new();
         for number in 0..40 {
             lists.extend(hour(&mut store, number).unwrap());
             let (accounts, closed) = (store.stream().accounts(), store.stream().closed());
-            drop(store);
-            store = Store::open(&folder.join("state")).unwrap();
+            store = reopened(store, &state);
             assert_eq!((store.stream().accounts(), store.stream().closed()), (accounts, closed), "{name}");
         }
         lists.iter_mut().for_each(|list| list.release = None);
@@ -58,12 +58,20 @@ fn feed(store: &mut Store<Bytes>, id: &str, numbers: Range<u32>, complete: bool)
 
 #[test]
 fn a_source_that_comes_again_changes_nothing_and_one_that_has_grown_goes_on() {
-    let folder = Folder::new();
-    let mut store = create(&folder.join("state"), SIMPLE);
+    let (_folder, mut store) = created(SIMPLE);
     // The same contents under another id count: that is for the operator to resolve.
-    let sources = [("a", 700, 700), ("a", 700, 700), ("a", 700, 700), ("a", 900, 900), ("b", 900, 1_800)];
-    for (id, events, counted) in sources {
-        assert_eq!(feed(&mut store, id, 0..events, false).unwrap(), u64::from(events));
+    for (id, events, complete, was_complete, counted) in [
+        ("a", 700, false, false, 700),
+        ("a", 700, false, false, 700),
+        ("a", 700, false, false, 700),
+        ("a", 900, false, false, 900),
+        ("b", 900, false, false, 1_800),
+        ("batch", 499, true, false, 2_299),
+        ("batch", 499, false, true, 2_299),
+        ("batch", 1_000, false, true, 2_800),
+    ] {
+        assert_eq!(store.feed(id).unwrap().was_complete(), was_complete);
+        assert_eq!(feed(&mut store, id, 0..events, complete).unwrap(), u64::from(events));
         assert_eq!(store.stream().counted(), counted);
     }
     for wrong in [1..901, 0..899, 0..0] {
@@ -71,25 +79,13 @@ fn a_source_that_comes_again_changes_nothing_and_one_that_has_grown_goes_on() {
         assert!(matches!(conflict, Error::Conflict(_)), "{conflict}");
         assert!(conflict.to_string().contains("--id"), "{conflict}");
     }
-    assert_eq!(store.stream().counted(), 1_800);
-}
-
-#[test]
-fn a_source_goes_on_under_its_id_whatever_was_said_of_it() {
-    let folder = Folder::new();
-    let mut store = create(&folder.join("state"), SIMPLE);
-    for (events, complete, was_complete) in [(499, true, false), (499, false, true), (1_000, false, true)] {
-        assert_eq!(store.feed("batch").unwrap().was_complete(), was_complete);
-        assert_eq!(feed(&mut store, "batch", 0..events, complete).unwrap(), u64::from(events));
-    }
-    assert_eq!(store.stream().counted(), 1_000, "each of them once");
+    assert_eq!(store.stream().counted(), 2_800);
 }
 
 /// Other events under a known id are noticed after the first few, not at the end.
 #[test]
 fn another_source_under_a_known_id_is_noticed_soon() {
-    let folder = Folder::new();
-    let mut store = create(&folder.join("state"), SIMPLE);
+    let (_folder, mut store) = created(SIMPLE);
     feed(&mut store, "pipe", 0..5_000, false).unwrap();
     let mut feed = store.feed("pipe").unwrap();
     let taken = (7..5_000_u32).take_while(|key| feed.push(Event::of(key.to_be_bytes().as_slice())).is_ok());
@@ -124,16 +120,15 @@ fn only_what_cannot_be_an_event_refuses_a_batch() {
 #[test]
 fn an_id_gives_the_same_bytes_and_is_charged_once() {
     for json in [SIMPLE, ALL[4].1] {
-        let folder = Folder::new();
-        let mut store = run(create(&folder.join("state"), json), 0..30);
+        let (_folder, state) = Folder::with_state();
+        let mut store = run(create(&state, json), 0..30);
         let window = longest(&store);
         let left = store.budget().unwrap().left;
         let first = store.release("monday", window).unwrap();
         assert!(!first.again);
         for restart in [false, true] {
             if restart {
-                drop(store);
-                store = Store::open(&folder.join("state")).unwrap();
+                store = reopened(store, &state);
             }
             let again = store.release("monday", window).unwrap();
             assert!(again.again && again.json == first.json);
@@ -313,8 +308,7 @@ fn a_restored_copy_is_noticed_by_the_witness_and_its_past_is_spent_when_it_is_ac
         } else {
             assert!(matches!(store.release("again", longest(&store)), Err(Error::Refused(_))));
         }
-        drop(store);
-        let store = Store::<Bytes>::open(&path).unwrap();
+        let store = reopened(store, &path);
         assert_eq!(store.history(1).unwrap().last().unwrap().what, Action::Restored);
     }
 }
@@ -355,7 +349,7 @@ fn a_history_that_extends_what_the_witness_knows_is_gone_on_with() {
         assert!(moved.exists());
     }
     // A witness of the last head but one was restored.
-    let mut store = Store::<Bytes>::open(&path).unwrap();
+    let mut store = Store::open(&path).unwrap();
     store.release("two", longest(&store)).unwrap();
     drop(store);
     fs::rename(fence(&folder), folder.join(&fence_of(&before))).unwrap();
@@ -406,9 +400,8 @@ fn a_witness_is_held_as_long_as_a_state_is_open() {
         assert!(matches!(refused, Error::Busy(_)), "{refused}");
         assert!(refused.to_string().contains("or a copy of it, open"), "{refused}");
     }
-    drop(store);
     // Either one goes on.
-    let mut store = Store::<Bytes>::open(&other).unwrap();
+    let mut store = reopened(store, &other);
     store.release("one", longest(&store)).unwrap();
     drop(store);
     assert_refuses(Store::<Bytes>::open(&path), "it is a copy");
@@ -429,8 +422,7 @@ fn a_state_that_needs_no_restoring_is_not_spent() {
         drop(store);
         let store = Store::<Bytes>::accept_restored(&path, true).unwrap();
         assert_eq!(store.budget().unwrap().left, 0);
-        drop(store);
-        assert!(Store::<Bytes>::open(&path).is_ok());
+        reopened(store, &path);
     }
 }
 
@@ -546,8 +538,7 @@ fn a_pane_that_is_forgotten_is_in_no_list() {
     assert!(!shows(&mut store, "after"));
     assert_eq!(store.budget().unwrap().left, left - 1);
     assert!(store.forget(0..HOUR).is_err(), "there is none any more");
-    drop(store);
-    let store = Store::<Bytes>::open(&path).unwrap();
+    let store = reopened(store, &path);
     assert!(store.stream().closed().iter().all(|pane| pane.start >= HOUR));
 }
 
@@ -584,8 +575,7 @@ fn what_is_no_state_is_refused_with_advice() {
 /// Events of users come in any order: only ticks decide which are late.
 #[test]
 fn only_ticks_end_an_epoch_of_people() {
-    let folder = Folder::new();
-    let mut store = create(&folder.join("state"), ALL[4].1);
+    let (_folder, mut store) = created(ALL[4].1);
     let mut feed = store.feed("all").unwrap().at(12 * HOUR);
     for (time, user) in [(11 * HOUR, b"a"), (HOUR, b"b"), (13 * HOUR, b"c"), (i64::MAX, b"d"), (-HOUR, b"e")]
     {
@@ -635,8 +625,7 @@ fn a_delivery_counts_once_under_its_id_also_in_another_process() {
     let mut store = create(&state, LAST_THOUSAND);
     for (id, digest, outcome) in [("a", 1, Taken), ("a", 1, Again), ("a", 2, Other), ("b", 2, Taken)] {
         assert_eq!(deliver(&mut store, id, digest, &[None], i64::MAX), outcome);
-        drop(store);
-        store = Store::open(&state).unwrap();
+        store = reopened(store, &state);
         assert!(matches!(deliver(&mut store, "c", 1, &[Some(5)], i64::MAX), Refused(_)));
     }
     let unknown = deliver(&mut store, "c", 1, &[None], i64::MAX);
@@ -655,8 +644,7 @@ fn a_delivery_that_comes_again_has_its_receipt_and_another_reading_of_it_is_told
     let all = [delivery.clone(), other.clone(), delivery.clone()];
     let (outcomes, _) = store.take_deliveries(&all, i64::MAX).unwrap();
     assert_eq!(outcomes, [Taken, OtherTerms, Again], "in one transaction");
-    drop(store);
-    let mut store = Store::<Bytes>::open(&state).unwrap();
+    let mut store = reopened(store, &state);
     let (outcomes, _) = store.take_deliveries(&[other, delivery], i64::MAX).unwrap();
     assert_eq!(outcomes, [OtherTerms, Again]);
     assert_eq!(store.receipt("a").unwrap().as_deref(), Some("one event"));
@@ -671,9 +659,8 @@ fn a_delivery_that_comes_again_has_its_receipt_and_another_reading_of_it_is_told
 
 #[test]
 fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
-    let folder = Folder::new();
     let json = r#"{ "window": "10h", "slide": "1h", "top": 3, "lateness": "1h" }"#;
-    let mut store = create(&folder.join("state"), json);
+    let (_folder, mut store) = created(json);
     let at =
         |store: &mut Store<Bytes>, id: &str, hour: i64| deliver(store, id, 1, &[Some(hour * HOUR)], i64::MAX);
     assert_eq!(at(&mut store, "early", 1), Taken);
@@ -693,8 +680,7 @@ fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
 
 #[test]
 fn ids_are_forgotten_also_of_what_holds_nothing_or_lies_far_ahead() {
-    let folder = Folder::new();
-    let mut store = create(&folder.join("state"), r#"{ "window": "10h", "slide": "1h", "top": 3 }"#);
+    let (_folder, mut store) = created(r#"{ "window": "10h", "slide": "1h", "top": 3 }"#);
     let year_3000 = 32_503_680_000_000_000;
     let both: [(&str, &[Option<i64>]); 2] = [("nothing", &[]), ("far", &[Some(year_3000)])];
     for (id, times) in both {
@@ -713,8 +699,7 @@ fn ids_are_forgotten_also_of_what_holds_nothing_or_lies_far_ahead() {
 /// forgotten at last.
 #[test]
 fn an_id_outlives_events_that_were_ahead_of_the_clock() {
-    let folder = Folder::new();
-    let mut store = create(&folder.join("state"), r#"{ "window": "2s", "slide": "1s", "top": 3 }"#);
+    let (_folder, mut store) = created(r#"{ "window": "2s", "slide": "1s", "top": 3 }"#);
     for (id, digest, seconds, outcome) in [
         ("ahead", 1, 100, Taken),
         ("other", 1, 104, Taken),
@@ -737,12 +722,7 @@ const IN_LITTLE_MEMORY: [&str; 3] = [
 ];
 
 /// Pushes users, each with an event of this hour.
-fn push_users(
-    store: &mut Store<Bytes>,
-    id: &str,
-    hour: i64,
-    users: std::ops::Range<u32>,
-) -> Result<(), Error> {
+fn push_users(store: &mut Store<Bytes>, id: &str, hour: i64, users: Range<u32>) -> Result<(), Error> {
     let mut feed = store.feed(id)?;
     for user in users {
         let key = [b"ab"[usize::from(user % 3 == 0)]];
@@ -764,12 +744,10 @@ fn people_who_do_not_fit_into_the_memory_go_to_disk() {
         push_users(&mut store, "morning", first + 1, 0..150_000).unwrap();
         store.tick((first + 2) * HOUR).unwrap();
         assert!(!store.stream().runs_of_users().is_empty(), "{json}");
-        drop(store);
-        let mut store = Store::<Bytes>::open(&path).unwrap();
+        let mut store = reopened(store, &path);
         // Half of them again, and as many new ones.
         push_users(&mut store, "noon", first + 2, 75_000..225_000).unwrap();
-        drop(store);
-        let mut store = Store::<Bytes>::open(&path).unwrap();
+        let mut store = reopened(store, &path);
         push_users(&mut store, "evening", first + 5, 150_000..300_000).unwrap();
         store.tick((first + 6) * HOUR).unwrap();
         let shown = if is_continual(&store) {
@@ -829,8 +807,7 @@ fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
         let said = push_users(&mut store, "crowd", first + 1, 0..200_000).unwrap_err().to_string();
         std::fs::rename(&elsewhere, &path).unwrap();
         assert!(said.contains("did not fit into the memory"), "{said}");
-        drop(store);
-        let mut store = Store::<Bytes>::open(&path).unwrap();
+        let mut store = reopened(store, &path);
         for refused in [
             hour(&mut store, first + 1).err(),
             store.tick((first + 24) * HOUR).err(),

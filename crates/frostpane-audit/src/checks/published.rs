@@ -5,7 +5,7 @@ use std::iter::{once, repeat_n};
 use frostpane::Norm;
 use frostpane::testing::OsEntropy;
 use frostpane::testing::audit::Mutant;
-use frostpane_paper::continual::ContinualConstants;
+use frostpane_paper::continual::{ContinualConstants, Draw};
 use frostpane_paper::{L1, NoiseScale, PublishedContinual};
 
 use crate::check::{Check, Result, Trial, sampled};
@@ -75,7 +75,7 @@ fn after_block(setting: &Setting, events: u64, noise: NoiseScale) -> [PublishedC
         loss: 1.0,
     };
     NeighbourSide::BOTH.map(|side| {
-        let mut run = PublishedContinual::new(constants.clone()).with_noise(noise);
+        let mut run = PublishedContinual::new(constants.clone(), noise, Draw::EveryOutput);
         (0..events).for_each(|event| run.update(u64::from(event < 30 + side as u64)));
         run
     })

@@ -127,7 +127,7 @@ fn tell_lists(audit: &Audit<u64>, events: &[UserEvent]) -> Result<Words> {
 
 /// The arrival after the start: events of the target come in the first pane, at any time of their own.
 fn arrival(event: &UserEvent) -> i64 {
-    if event.is_of_target() { 0 } else { event.after_start() }
+    if event.is_of_target() { 0 } else { event.time - START }
 }
 
 /// All parts of an answer as text.

@@ -52,18 +52,7 @@ impl Occurrences {
                 counter.update(t);
                 *self = Self::More(counter);
             }
-            Self::More(counter) => {
-                counter.update(t);
-                if error > 1.125 * counter.error() {
-                    counter.set_error(error);
-                }
-            }
-        }
-    }
-
-    fn set_error(&mut self, error: f64) {
-        if let Self::More(counter) = self {
-            counter.set_error(error);
+            Self::More(counter) => counter.update_within(t, error),
         }
     }
 
@@ -123,8 +112,11 @@ impl ReportingSketch {
             Err(place) => self.insert(place, key, t),
         }
         if self.seen.is_power_of_two() {
-            let entries = self.entries.iter_mut();
-            entries.for_each(|entry| entry.occurrences.set_error(error));
+            for entry in &mut self.entries {
+                if let Occurrences::More(counter) = &mut entry.occurrences {
+                    counter.set_error(error);
+                }
+            }
         }
     }
 

@@ -24,28 +24,20 @@ pub(crate) struct HashedEvent {
 }
 
 impl HashedEvent {
-    pub(crate) fn new(constants: &L2Constants) -> Self {
-        Self {
-            time: 0,
-            key: 0,
-            signs: vec![0; Ams::words(constants.sums())],
-            positions: Vec::with_capacity(constants.rows),
-        }
-    }
-
-    pub(crate) fn set(&mut self, hashes: &Hashes, constants: &L2Constants, time: u64, key: u64) {
-        (self.time, self.key) = (time, key);
-        hashes.fill_signs(key, &mut self.signs);
-        constants.shape().fill_positions(hashes, key, &mut self.positions);
+    pub(crate) fn new(shared: &SketchContext, time: u64, key: u64) -> Self {
+        let SketchContext { constants, hashes } = shared;
+        let signs = hashes.sign_words(key, constants.sums());
+        Self { time, key, signs, positions: constants.shape().positions(hashes, key) }
     }
 }
 
 const ESTIMATOR: CountSketchEstimator = CountSketchEstimator::MedianOfSigned;
 
 /// Parameters shared by all instances.
-pub(crate) struct SketchContext<'a> {
-    pub(crate) constants: &'a L2Constants,
-    pub(crate) hashes: &'a Hashes,
+#[derive(Clone, Debug)]
+pub(crate) struct SketchContext {
+    pub(crate) constants: L2Constants,
+    pub(crate) hashes: Hashes,
 }
 
 /// AMS, CountSketch and Counters.
@@ -78,14 +70,14 @@ impl Sketches {
     }
 
     /// Records an event: AMS sees it now, the rest later.
-    pub(crate) fn defer(&mut self, event: &HashedEvent, shared: &SketchContext<'_>) {
+    pub(crate) fn defer(&mut self, event: &HashedEvent, shared: &SketchContext) {
         self.ams.update_signs(&event.signs);
         self.norm = self.norm.max(shared.constants.norm(&self.ams));
         self.deferred.push(self.norm);
     }
 
     /// Sees the deferred events, which are the last of `recent`.
-    pub(crate) fn catch_up(&mut self, recent: &[HashedEvent], shared: &SketchContext<'_>) {
+    pub(crate) fn catch_up(&mut self, recent: &[HashedEvent], shared: &SketchContext) {
         self.begun |= !self.deferred.is_empty();
         let mut norms = std::mem::take(&mut self.deferred);
         for (event, &norm) in recent[recent.len() - norms.len()..].iter().zip(&norms) {
@@ -95,21 +87,21 @@ impl Sketches {
         self.deferred = norms;
     }
 
-    fn see(&mut self, event: &HashedEvent, norm: f64, shared: &SketchContext<'_>) {
-        let constants = shared.constants;
+    fn see(&mut self, event: &HashedEvent, norm: f64, shared: &SketchContext) {
+        let constants = &shared.constants;
         self.count_sketch.update_at(&event.positions);
         let error = constants.counter * norm;
         if let Some(counter) = self.counters.get_mut(&event.key) {
-            count(counter, event.time, error);
+            counter.update_within(event.time, error);
         } else if self.count_sketch.estimate_at(&event.positions, ESTIMATOR) >= constants.threshold * norm {
             self.make_room(norm, shared);
             let counter = self.counters.entry(event.key).or_insert(PublishedCounter::new(error));
-            count(counter, event.time, error);
+            counter.update_within(event.time, error);
         }
     }
 
     /// Drops the Counters of keys that are no longer reported if there are too many.
-    fn make_room(&mut self, norm: f64, shared: &SketchContext<'_>) {
+    fn make_room(&mut self, norm: f64, shared: &SketchContext) {
         if self.counters.len() < self.room {
             return;
         }
@@ -122,26 +114,18 @@ impl Sketches {
     }
 
     /// Returns true if CountSketch reports the key.
-    fn reports(&self, key: u64, norm: f64, shared: &SketchContext<'_>) -> bool {
-        let estimate = self.count_sketch.estimate(shared.hashes, key, ESTIMATOR);
+    fn reports(&self, key: u64, norm: f64, shared: &SketchContext) -> bool {
+        let estimate = self.count_sketch.estimate(&shared.hashes, key, ESTIMATOR);
         estimate >= shared.constants.threshold * norm
     }
 
     /// Each reported key with its Counter's estimate from `start` on. Requires a preceding `catch_up`.
-    pub(crate) fn estimates(&self, start: u64, shared: &SketchContext<'_>) -> Vec<(u64, u64)> {
+    pub(crate) fn estimates(&self, start: u64, shared: &SketchContext) -> Vec<(u64, u64)> {
         let counters = self.counters.iter();
         counters
             .filter(|&(&key, _)| self.reports(key, self.norm, shared))
             .map(|(&key, counter)| (key, counter.estimate(start, AlgorithmForm::Intended)))
             .collect()
-    }
-}
-
-/// Counts an occurrence. `M` follows the norm in steps of an eighth.
-fn count(counter: &mut PublishedCounter, time: u64, error: f64) {
-    counter.update(time);
-    if error > 1.125 * counter.error() {
-        counter.set_error(error);
     }
 }
 
@@ -178,14 +162,12 @@ mod tests {
     #[test]
     fn it_matters_not_when_an_instance_catches_up() {
         let constants = L2Constants::scaled(0.2, 1.0, 10_000, 1_000_000).unwrap();
-        let hashes = Hashes::new(2);
-        let shared = SketchContext { constants: &constants, hashes: &hashes };
+        let shared = SketchContext { constants: constants.clone(), hashes: Hashes::new(2) };
         let (mut eager, mut lazy) = (Sketches::new(&constants), Sketches::new(&constants));
         for round in 1..3 {
             let mut recent = Vec::new();
             for t in 1..=37 * 100 {
-                let mut event = HashedEvent::new(&constants);
-                event.set(&hashes, &constants, t, t * t * round % 1_009 % (1 + t % 50));
+                let event = HashedEvent::new(&shared, t, t * t * round % 1_009 % (1 + t % 50));
                 eager.defer(&event, &shared);
                 eager.catch_up(std::slice::from_ref(&event), &shared);
                 lazy.defer(&event, &shared);
@@ -210,15 +192,14 @@ mod tests {
     #[test]
     fn counters_of_outgrown_keys_go() {
         let constants = L2Constants::scaled(0.3, 1.0, 100_000, 1_000_000).unwrap();
-        let hashes = Hashes::new(3);
-        let shared = SketchContext { constants: &constants, hashes: &hashes };
-        let (mut sketches, mut event) = (Sketches::new(&constants), HashedEvent::new(&constants));
+        let shared = SketchContext { constants: constants.clone(), hashes: Hashes::new(3) };
+        let mut sketches = Sketches::new(&constants);
         let (mut t, mut keys, mut outgrown) = (0, 0, false);
         while t < 30_000 {
             keys += 1;
             for _ in 0..=(2.0 * constants.threshold * sketches.norm) as u64 {
                 t += 1;
-                event.set(&hashes, &constants, t, keys);
+                let event = HashedEvent::new(&shared, t, keys);
                 sketches.defer(&event, &shared);
                 sketches.catch_up(std::slice::from_ref(&event), &shared);
             }

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use frostpane_paper::{Ams, CountSketchEstimator, CountSketchShape, Hashes, Instance, PublishedCountSketch};
+use frostpane_paper::{CountSketchEstimator, CountSketchShape, Hashes, Instance, PublishedCountSketch};
 
 /// A repeatable draw from `0..bound`.
 pub fn draw(seed: u64, index: u64, bound: u64) -> u64 {
@@ -16,6 +16,9 @@ pub fn adversarial(length: u64) -> Vec<(&'static str, Vec<u64>)> {
     let burst = |from: u64, to: u64| {
         (1..=length).map(move |t| if (from..to).contains(&t) { 0 } else { t }).collect::<Vec<_>>()
     };
+    // After the burst of the first quarter has left the window, its key is still heavy.
+    let quarter = length / 4;
+    let burst_again = |t: u64| if t < quarter || t > 3 * quarter { 0 } else { t };
     let rounded_log = |t: u64| u64::from((length - t).max(1).ilog2());
     vec![
         ("all keys differ", (1..=length).collect()),
@@ -24,7 +27,7 @@ pub fn adversarial(length: u64) -> Vec<(&'static str, Vec<u64>)> {
         ("an early burst", burst(1, length / 2)),
         ("a burst in the middle", burst(length / 3, 2 * length / 3)),
         ("a late burst", burst(length - length / 10, length - length / 20)),
-        ("a burst, silence, the same key again", burst_again(length)),
+        ("a burst, silence, the same key again", (1..=length).map(burst_again).collect()),
         ("geometric bursts", (1..=length).map(rounded_log).collect()),
         ("growing bursts", (1..=length).map(|t| u64::from(t.ilog2())).collect()),
         ("uniform keys", (1..=length).map(|t| draw(1, t, 50)).collect()),
@@ -35,13 +38,6 @@ pub fn adversarial(length: u64) -> Vec<(&'static str, Vec<u64>)> {
 /// A key with probability about `1/(k (k+1))`.
 pub fn skewed(seed: u64, t: u64) -> u64 {
     1_000_000 / (1 + draw(seed, t, 1_000_000))
-}
-
-/// A burst of key 0 in the first quarter, distinct keys, and key 0 in the last quarter: after the burst has
-/// left the window, the key is still heavy.
-fn burst_again(length: u64) -> Vec<u64> {
-    let quarter = length / 4;
-    (1..=length).map(|t| if t < quarter || t > 3 * quarter { 0 } else { t }).collect()
 }
 
 /// `L_2` of the window that starts at `start`, for each `start` of `1..=stream.len()`; the first entry is
@@ -63,7 +59,7 @@ pub fn sketch(
     stream: &[u64],
 ) -> impl Fn(u64, CountSketchEstimator) -> f64 + use<> {
     let (hashes, mut sketch) = (Hashes::new(seed), PublishedCountSketch::new(shape));
-    stream.iter().for_each(|&key| sketch.update(&hashes, key));
+    stream.iter().for_each(|&key| sketch.update_at(&shape.positions(&hashes, key)));
     move |key, estimator| sketch.estimate(&hashes, key, estimator)
 }
 
@@ -102,23 +98,5 @@ impl Instance for ExactL2 {
 
     fn bytes(&self) -> u64 {
         16 * self.counts.len() as u64
-    }
-}
-
-/// AMS; its value is the estimate of `L_2`.
-#[derive(Clone, Debug)]
-pub struct AmsL2(pub Ams);
-
-impl Instance for AmsL2 {
-    fn value(&self) -> f64 {
-        self.0.l2()
-    }
-
-    fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    fn bytes(&self) -> u64 {
-        self.0.bytes()
     }
 }

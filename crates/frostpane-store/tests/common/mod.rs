@@ -115,6 +115,19 @@ pub fn create(folder: &Path, json: &str) -> Store<Bytes> {
     begin(folder, json, Some(0), None).unwrap()
 }
 
+/// A store in a new folder.
+pub fn created(json: &str) -> (Folder, Store<Bytes>) {
+    let (folder, state) = Folder::with_state();
+    let store = create(&state, json);
+    (folder, store)
+}
+
+/// Closes a store and opens it again.
+pub fn reopened(store: Store<Bytes>, state: &Path) -> Store<Bytes> {
+    drop(store);
+    Store::open(state).unwrap()
+}
+
 pub fn begin(folder: &Path, json: &str, from: Option<i64>, witness: Option<PathBuf>) -> Result<Store<Bytes>> {
     let mut begin = Begin::default();
     (begin.from, begin.witness) = (from, witness);
