@@ -70,7 +70,7 @@ OURS = {
     "uniform, one by one": ", one by one",
     "exponential": ", exponential panes",
     "smooth": ", smooth panes",
-    "continual": ", a list at every slide",
+    "continual": ", continual release",
 }
 RIVALS = {
     "exact window": "an exact window",
@@ -160,7 +160,7 @@ def private_people() -> list[tuple[str, str, str]]:
     tenth = load("people")["tenth"]
     return [
         (
-            "a million events of people, private release of 4 keys a user and day",
+            "a million events of users, private release of 4 keys a user and day",
             f"{what} of OpenDP with Polars",
             f"{times(tenth['opendp'], tenth['frostpane'], unit)} times ours",
         )

@@ -162,7 +162,7 @@ fn a_clock_that_is_wrong_moves_no_window() {
         "14,401 events lie at or after 2025-03-05T00:00:00Z, where the window ends, and were set aside";
     assert_told(&until, told);
     assert_eq!(releases(&stdout(&until))[0]["window"]["events"], 7_200);
-    // The same through a pipe, and in a list at every slide.
+    // The same through a pipe, and in continual release.
     let piped = [&QUIET[..], &options, &["--format", "tsv", "--slide", "1h"]].concat();
     assert_eq!(json(&piped, &with_2100), json(&piped, &lines(&events())));
     let watched = [&["watch"], &options[..], &["--slide", "1d", text(&wrong)]].concat();

@@ -142,7 +142,7 @@ fn keys_that_are_longer_than_memory_was_reckoned_for_are_told() {
         let args = [&["list", "--json", "--window", "200000"], request, &[text(&long)]].concat();
         let output = frostpane(&args, b"");
         stdout(&output);
-        stderr(&output).contains("keys have 80 bytes in the mean, but 16 were reckoned with")
+        stderr(&output).contains("keys have 80 bytes in the mean, but 16 were assumed")
     };
     assert!(told(&["--memory", "18MB"]));
     assert!(!told(&["--memory", "64MB"]));

@@ -35,7 +35,7 @@ impl Odd {
     fn run(&self, folder: &Path, more: &[&str]) -> (Option<i32>, String) {
         let options = self.options.replace("{}", text(folder));
         let options: Vec<&str> = options.split_whitespace().collect();
-        // Choosing a policy takes longer than all the rest; where people are protected there is no choice.
+        // Choosing a policy takes longer than all the rest; where users are protected there is no choice.
         let list: &[&str] = if self.options.contains("user") || self.options.contains("--policy") {
             &["list", "--json"]
         } else {
@@ -167,7 +167,7 @@ fn all() -> Vec<Odd> {
         odd([("a.parquet", parquet())], "--key key --time at --user usr --window 1d --until 2025-10-02 {}/a.parquet", 1, "for which --user asks; there are at, key"),
         odd([("a.parquet", parquet_of_floats())], "--key key --time at --user user --window 1d --until 2023-11-15 {}/a.parquet", 1, "for which --user asks, holds neither text, bytes nor whole numbers"),
         // People, and what does not go with them.
-        odd([("a.csv", csv())], "--key search --time time --user user --window 1d  {}/a.csv", 1, "people are protected, so events do not say where the windows end: give --until TIME"),
+        odd([("a.csv", csv())], "--key search --time time --user user --window 1d  {}/a.csv", 1, "users are protected, so events do not say where the windows end: give --until TIME"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --per-user 0 {}/a.csv", 1, "per_user is 0, but a user must be allowed at least 1"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --per-key 0 {}/a.csv", 1, "per_key is 0, but a user must be allowed at least 1"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --per-user 10001 {}/a.csv", 1, "a user may contribute at most 10000 keys in an epoch"),
@@ -175,19 +175,19 @@ fn all() -> Vec<Odd> {
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --epoch 7h {}/a.csv", 1, "the window of 1d would cut an epoch of 7h in two: make it a whole number of epochs"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15T08:00:00Z {}/a.csv", 1, "let them end at 2023-11-15T00:00:00Z or 2023-11-16T00:00:00Z"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --slide 5h {}/a.csv", 1, "the slide is 5h, which cuts an epoch of 1d in two: make it a whole number of epochs"),
-        odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --policy smooth {}/a.csv", 1, "the policy smooth was asked for, but where people are protected a user may be in many of its blocks"),
+        odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --policy smooth {}/a.csv", 1, "the policy smooth was asked for, but where users are protected a user may be in many of its blocks"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --policy uniform {}/a.csv", 1, "every epoch of the clock has a pane of its own: leave the policy out"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --timezone Europe/Berlin {}/a.csv", 1, "changes its offset within a year"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --timezone +01:00 {}/a.csv", 0, "were beyond what they may contribute, and are not counted"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2023-11-15 --sample-users 5/4 {}/a.csv", 2, "is no share: give one such as 1/4"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2022-11-15 {}/a.csv", 0, "events lie at or after 2022-11-15T00:00:00Z"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1d --until 2024-11-15 {}/a.csv", 0, "no event that counts lies in the window; events before its end are from 2023-11-14T22:13:20Z"),
-        odd([("a.csv", csv())], "--key search --time time --user user {}/a.csv", 1, "the window is 1000000 events, but where people are protected one user's events would move it for everybody"),
+        odd([("a.csv", csv())], "--key search --time time --user user {}/a.csv", 1, "the window is 1000000 events, but where users are protected one user's events would move it for everybody"),
         odd([("a.csv", csv())], "--key search --time time --user user --window 1000 {}/a.csv", 1, "give a time such as 7d"),
-        odd([("a.csv", csv())], "--key search --user user --window 1d --until 2023-11-15 {}/a.csv", 1, "people are protected by the clock, which needs the times of the events"),
+        odd([("a.csv", csv())], "--key search --user user --window 1d --until 2023-11-15 {}/a.csv", 1, "users are protected by the clock, which needs the times of the events"),
         odd([("a.csv", csv())], "--key search --time time --per-user 2 --window 1d --until 2023-11-15 {}/a.csv", 1, "nothing says whose an event is: say which column holds the user, with --user"),
         odd([("a.csv", csv()), ("user.toml", b"window = \"1d\"\n[unit.user]\nper_user = 2\n".to_vec())], "--spec {}/user.toml --key search --time time --until 2023-11-15 {}/a.csv", 1, "nothing says whose an event is"),
-        odd([("a.log", lines("<t> <u> <k>"))], r"--pattern (?<time>\d+)\s(?<user>\S+)\s(?<key>\S+) --per-user 2 --window 1d {}/a.log", 1, "people are protected, so events do not say where the windows end"),
+        odd([("a.log", lines("<t> <u> <k>"))], r"--pattern (?<time>\d+)\s(?<user>\S+)\s(?<key>\S+) --per-user 2 --window 1d {}/a.log", 1, "users are protected, so events do not say where the windows end"),
         // What separates them.
         odd([("a.csv", lines("<t>;<u>;<k>"))], "--key 3 {}/a.csv", 4, "it has too few columns; if another character separates them, use --delimiter").shown(),
         odd([("a.csv", lines("<t>^<u>^<k>"))], "--key search {}/a.csv", 1, "the first line has 1 column: if another character separates more").shown(),

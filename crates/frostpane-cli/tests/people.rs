@@ -166,7 +166,7 @@ fn the_operator_is_told_what_bounds_removed_and_nobody_else_is() {
     let [guarantee, page] = ["g.txt", "p.html"].map(|name| folder.join(name));
     let more = ["--all", "--guarantee", text(&guarantee), "--report", text(&page)];
     let output = frostpane(&list(&[text(&file)], &more), b"");
-    assert_told(&output, "499 of the 1,400 events of people in the window were beyond");
+    assert_told(&output, "499 of the 1,400 events of users in the window were beyond");
     assert_told(&output, "7 events have no user, and are not counted");
     let published = [stdout(&output), read(&guarantee), read(&page)].map(|said| one_line(&said));
     for published in &published {
@@ -266,7 +266,7 @@ fn many_users_go_through_the_disk_and_leave_nothing_there() {
     let listed = heavy(&releases(&stdout(&run(&mut command, b"")))[0]);
     assert_eq!(listed.len(), 3);
     for (key, count) in listed {
-        // Whoever went to disk is counted too, and once.
+        // Users who went to disk are counted too, and once.
         assert!((199_900..=200_100).contains(&count), "{key}: {count}");
     }
     assert!(names(&scratch).is_empty());

@@ -209,7 +209,7 @@ fn a_specification_of_a_list_at_every_slide_is_planned_as_one() {
     let of_options = words("--watch --all --window 3200 --horizon 1000");
     assert_eq!(planned(&["--watch", "--spec", text(&spec)]), planned(&of_options));
     let told = [
-        "A list at every slide. All keys that may be listed at epsilon 1 of 3,200 events",
+        "Continual release. All keys that may be listed at epsilon 1 of 3,200 events",
         "all lists together cost epsilon 1, however many there are",
         "up to 32 values of scale 2.00 add up",
     ];
@@ -218,9 +218,9 @@ fn a_specification_of_a_list_at_every_slide_is_planned_as_one() {
         (&["--spec", text(&spec)][..], "or to `frostpane plan` with --watch"),
         (
             &["--watch", "--window", "100", "--window", "200"],
-            "2 windows were given, but a list at every slide has one",
+            "2 windows were given, but continual release has one",
         ),
-        (&["--horizon", "1000"], "are about a list at every slide: plan it with --watch"),
+        (&["--horizon", "1000"], "are about continual release: plan it with --watch"),
     ] {
         assert_refused(&frostpane(&[&["plan"], options].concat(), b""), why);
     }

@@ -159,7 +159,7 @@ fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
         ("release {state} --window 30h", "no whole number of epochs"),
         ("release {state} --window 5000", "ask for a duration"),
         ("release {state} --window 9d", "at most the longest window"),
-        ("watch {state} {file}", "has no list at every slide"),
+        ("watch {state} {file}", "has no continual release"),
         ("watch {file} --id x", "are for a state"),
         ("forget {state} --from 2025-11-01", "give --until"),
     ] {

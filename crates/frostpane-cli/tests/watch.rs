@@ -159,7 +159,7 @@ fn what_cannot_be_watched_is_said() {
     assert!(none.status.success() && none.stdout.is_empty());
     assert_told(&none, "no slide has ended");
     for (options, told) in [
-        ("--window 10 --window 20", "2 windows were given, but a list at every slide has one"),
+        ("--window 10 --window 20", "2 windows were given, but continual release has one"),
         (
             "--key 2 --time 1 --format tsv --window yesterday",
             "the window yesterday has an end, but `frostpane watch` moves on",

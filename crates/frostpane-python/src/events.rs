@@ -25,7 +25,7 @@ pub struct EventColumns<'a> {
     pub key: View<'a>,
     /// By the clock.
     pub time: Option<(View<'a>, Kind)>,
-    /// Present if people are protected.
+    /// Present if users are protected.
     pub user: Option<View<'a>>,
 }
 

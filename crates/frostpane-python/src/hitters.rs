@@ -94,15 +94,14 @@ impl Hitters {
 fn check_end(spec: &Spec) -> Result<()> {
     if spec.continual {
         return Err(CallError::Parameter(
-            "the specification is of a list at every slide: give it to Watch, or leave continual out"
-                .to_owned(),
+            "the specification is of continual release: give it to Watch, or leave continual out".to_owned(),
         ));
     }
     if spec.unit.is_user() && spec.until.is_none() {
         // Other errors of the specification come first.
         spec::with_builder!(spec, builder => builder.decided().map(drop))?;
         return Err(CallError::Parameter(
-            "people are protected, so events do not say where the windows end: give until, such as \
+            "users are protected, so events do not say where the windows end: give until, such as \
              until=\"2025-12-01\""
                 .to_owned(),
         ));

@@ -1,4 +1,4 @@
-//! Events from Python: columns of keys, times and users, in the memory of whoever made them.
+//! Events from Python: columns of keys, times and users, in the memory of the one who made them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -182,7 +182,7 @@ impl EventRows {
         let parameter = |message: &str| Err(CallError::Parameter(message.to_owned()));
         match (spec.unit.is_user(), self.user.is_some()) {
             (true, false) => parameter(
-                "people are protected, but nothing says whose an event is: say which column holds the user, with user",
+                "users are protected, but nothing says whose an event is: say which column holds the user, with user",
             ),
             (false, true) => parameter(
                 "users were given, but what is protected is the key of one event: build this with user, or leave them out",

@@ -117,7 +117,7 @@ def test_columns_that_are_needed_are_asked_for() -> None:
     missing: list[tuple[dict[str, Any], str]] = [
         ({"key": None}, "say which column holds the keys, with key"),
         ({"time": None}, "a window by time needs the times of the events"),
-        ({"user": None, "per_user": 1}, "people are protected, but nothing says whose an event is"),
+        ({"user": None, "per_user": 1}, "users are protected, but nothing says whose an event is"),
     ]
     for given, message in missing:
         with pytest.raises(frostpane.ParameterError, match=message):
@@ -204,7 +204,7 @@ def test_no_column_decides_what_keys_are() -> None:
 
 
 def test_people_need_an_end_that_is_told() -> None:
-    with pytest.raises(frostpane.ParameterError, match="people are protected, so events do not say where the windows end: give until"):
+    with pytest.raises(frostpane.ParameterError, match="users are protected, so events do not say where the windows end: give until"):
         frostpane.HeavyHitters(user="who", window="7d")
     with pytest.raises(frostpane.ParameterError, match="give until"):
         frostpane.top(GOOD, key="page", time="at", user="who", window="7d")

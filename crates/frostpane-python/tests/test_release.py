@@ -105,7 +105,7 @@ def test_it_reads_as_what_it_is() -> None:
     assert frostpane.top(["a"] * 100_000, alpha=0.1).held
 
 
-def test_whoever_makes_it_is_warned_and_nobody_else() -> None:
+def test_the_operator_is_warned_and_nobody_else() -> None:
     with pytest.warns(frostpane.OperatorWarning, match="epsilon is 50, but above 10 protects nobody") as warned:
         release = frostpane.top(["a"] * 900, epsilon=50)
     assert all("--" not in str(warning.message) for warning in warned)

@@ -32,7 +32,7 @@ pub fn expectations(spec: &Spec, forecast: &Forecast) -> Vec<String> {
         forecast.deviation
     );
     let cost = if spec.continual {
-        "There is a list at every slide, and all of them together cost what one does."
+        "There is a release at every slide, and all of them together cost what one does."
     } else {
         "Each list is asked for, and costs budget of every pane that it covers."
     };

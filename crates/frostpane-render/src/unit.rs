@@ -123,7 +123,7 @@ pub fn meaning(unit: Unit) -> Option<String> {
     };
     let sample = sample(&bounds).unwrap_or_default();
     Some(format!(
-        "{counts} What people did beyond the bounds is in no count, and all statements are about what was \
+        "{counts} What users did beyond the bounds is in no count, and all statements are about what was \
          counted.{sample}"
     ))
 }
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(
             meaning(Unit::User(Bounds::new(4))).unwrap(),
             "Counts are numbers of people, each counted once a day (person-days); contributions are these, \
-             added up over all keys. What people did beyond the bounds is in no count, and all statements \
+             added up over all keys. What users did beyond the bounds is in no count, and all statements \
              are about what was counted."
         );
     }

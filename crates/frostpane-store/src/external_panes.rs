@@ -123,7 +123,7 @@ impl<K: StoredKey> Store<K> {
         }
         Err(Error::conflict(
             "panes of this state are built elsewhere, and what is counted apart is not added up: give these \
-             events to whoever builds them",
+             events to anyone who builds them",
         ))
     }
 

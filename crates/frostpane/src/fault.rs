@@ -32,7 +32,7 @@ mutants! {
     HalfNoise "half-noise"
     /// Open keys are listed from one below the least threshold that delta allows.
     ThresholdLessOne "threshold-less-one"
-    /// What is cut from the counts of a pane follows from its keys: the decrements that Misra-Gries made. Where people are protected:
+    /// What is cut from the counts of a pane follows from its keys: the decrements that Misra-Gries made. Where users are protected:
     /// from how much they did.
     DataDependentCut "data-dependent-cut"
     /// A continual list draws its noise again at every reading.
@@ -43,13 +43,13 @@ mutants! {
     TableOrder "table-order"
     /// The threshold of open keys is that of continuous Laplace noise, where the noise is discrete.
     OtherThreshold "other-threshold"
-    /// Where people are protected, events move the clock: one from the future closes panes.
+    /// Where users are protected, events move the clock: one from the future closes panes.
     ClockFromData "clock-from-data"
     /// Noise and threshold are those for users with a single key.
     ForgottenKeys "forgotten-keys"
     /// Norms are measured as if an epoch were in no more windows than a pane is.
     ForgottenWindows "forgotten-windows"
-    /// The number of events of people is shown without noise.
+    /// The number of events of users is shown without noise.
     TrueTotal "true-total"
     /// Epochs without events have no account.
     NoEmptyEpochs "no-empty-epochs"

@@ -39,8 +39,8 @@
 //! | a question | to ask it | [`Spec`], or step by step [`Builder`]: [`Keys`], [`Norm`], [`Window`] and [`Span`], [`Policy`] |
 //! | a specification | to know what will come of it, before any data | [`Plan`], [`Forecast`], [`Choice`], [`Builder::epsilon_for`], [`Builder::stages`] |
 //! | a stream | a list, or a few | [`HeavyHitters`], from [`Builder::build`] |
-//! | a stream | a list at every slide, all at one epsilon | [`Continual`], from [`Builder::continual`] |
-//! | what people did | the same, with people protected | [`Unit::User`] and [`Bounds`], [`Event::by`]; for a time that is over, [`History`] |
+//! | a stream | a release at every slide, all at one epsilon | [`Continual`], from [`Builder::continual`] |
+//! | what users did | the same, with users protected | [`Unit::User`] and [`Bounds`], [`Event::by`]; for a time that is over, [`History`] |
 //! | events | to bring them in, one at a time or in batches | [`Event`], [`HeavyHitters::extend`], [`Continual::extend`] |
 //! | a window | a release of it | [`HeavyHitters::release_over`]; or [`HeavyHitters::pay`], and the [`Receipt`] alone opens the panes |
 //! | a release | to read it | [`Release`]: [`Heavy`], [`Coverage`], [`Promises`], [`RequestedWindow`], [`Note`] |

@@ -42,7 +42,7 @@ fn write(out: &mut impl Write, header: &Header, budget: &BudgetReport) -> io::Re
     if budget.continual {
         writeln!(
             out,
-            "A list at every slide, for ever: every {what} has paid {} for all of them when it began.",
+            "Continual release: every {what} has paid {} for all releases when it began.",
             budget.periods.first().map_or(budget.charge, |period| period.spent)
         )?;
         return Ok(());

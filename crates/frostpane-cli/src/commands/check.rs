@@ -26,7 +26,7 @@ pub fn run(args: &CheckArgs) -> Result<()> {
         "all pages are as they were written: {} in the history, {} and {}",
         count_of(checked.records, "record", "records"),
         count_of(checked.releases, "release", "releases"),
-        count_of(checked.lists, "list at every slide", "lists at every slide")
+        count_of(checked.lists, "continual release", "continual releases")
     ));
     Ok(())
 }

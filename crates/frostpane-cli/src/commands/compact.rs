@@ -33,7 +33,7 @@ pub fn run<K: TextKey>(args: &CompactArgs) -> Result<()> {
         tell(format_args!(
             "the texts of {} and {} were dropped; what they were charged stays charged",
             count_of(dropped.releases, "release", "releases"),
-            count_of(dropped.lists, "list at every slide", "lists at every slide")
+            count_of(dropped.lists, "continual release", "continual releases")
         ));
     }
     store.compact()?;

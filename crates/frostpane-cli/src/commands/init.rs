@@ -35,7 +35,7 @@ pub struct InitArgs {
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
 
-    /// For continual release with `frostpane watch DIR`: a list at every slide, all of them at one epsilon
+    /// For continual release with `frostpane watch DIR`: a release at every slide, all of them at one epsilon
     #[arg(long)]
     pub watch: bool,
 
@@ -138,7 +138,7 @@ fn tell_next<K: TextKey>(args: &InitArgs, store: &Store<K>) -> Result<()> {
     ));
     if spec.continual {
         tell(format_args!(
-            "next: frostpane watch {dir} FILE..., for a list at every slide; all of them cost {} once",
+            "next: frostpane watch {dir} FILE..., for continual release; all releases cost {} once",
             store.stream().ledger().account(0..1)
         ));
     } else {

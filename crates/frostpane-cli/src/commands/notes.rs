@@ -95,7 +95,7 @@ pub fn tell_of_bounds(counted: Tally) {
     let Tally { beyond_bounds, offered, .. } = counted;
     if beyond_bounds > 0 {
         tell(format_args!(
-            "{} of the {} events of people in the window were beyond what they may contribute, and are not \
+            "{} of the {} events of users in the window were beyond what they may contribute, and are not \
              counted: --per-user and --per-key say how much that is (these numbers are for you, not for \
              publication)",
             grouped(beyond_bounds),
@@ -130,7 +130,7 @@ pub fn length_warning<K: Key>(request: &ReleaseRequest, builder: &Builder<K>, me
     let (taken, given) = (plan.memory.total(), request.spec.memory.0);
     (taken > given).then(|| {
         format!(
-            "keys have {mean} bytes in the mean, but {} were reckoned with: up to {} of memory may be taken \
+            "keys have {mean} bytes in the mean, but {} were assumed: up to {} of memory may be taken \
              instead of {}; write `key_bytes = {mean}` into the specification, if that may be known, and \
              fewer keys are kept",
             request.spec.key_bytes,

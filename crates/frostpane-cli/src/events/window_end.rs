@@ -38,7 +38,7 @@ impl WindowEnd {
             // What is wrong with the request is said first.
             request.builder(keys.clone()).decided()?;
             return Err(Failure::from(
-                "people are protected, so events do not say where the windows end: give --until TIME, such as --until 2025-12-01",
+                "users are protected, so events do not say where the windows end: give --until TIME, such as --until 2025-12-01",
             ));
         }
         let is_of_files = source()?.total_bytes.is_some();

@@ -104,7 +104,7 @@ impl InputArgs {
                 "--user is for files with columns: say which one holds the key, with --key"
             }
             (_, None, Span::Clock(_)) if user.is_some() => {
-                "people are protected by the clock, which needs the times of the events: say which column \
+                "users are protected by the clock, which needs the times of the events: say which column \
                  holds them, with --time"
             }
             (_, None, Span::Clock(_)) => NO_TIME_COLUMN,

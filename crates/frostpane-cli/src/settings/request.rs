@@ -214,10 +214,10 @@ impl RequestArgs {
         let mut spec = file.unwrap_or_default();
         if from_file && spec.continual != continual {
             return Err(Failure::from(if continual {
-                "the specification is not of a list at every slide: give it to `frostpane list`, or \
+                "the specification is not of continual release: give it to `frostpane list`, or \
                  write `continual = true` into it"
             } else {
-                "the specification is of a list at every slide: give it to `frostpane watch`, or to \
+                "the specification is of continual release: give it to `frostpane watch`, or to \
                  `frostpane plan` with --watch"
             }));
         }
@@ -405,7 +405,7 @@ impl ReleaseRequest {
 pub fn check_column(spec: &Spec, has_column: bool) -> Result<()> {
     if spec.unit.is_user() && !has_column {
         return Err(Failure::from(
-            "people are to be protected, but nothing says whose an event is: say which column holds the user, with --user",
+            "users are to be protected, but nothing says whose an event is: say which column holds the user, with --user",
         ));
     }
     Ok(())
@@ -423,7 +423,7 @@ fn in_zone(spec: &mut Spec, zone: &TimeZone) -> Result<()> {
     };
     let Ok(offset) = zone.to_fixed_offset() else {
         return Err(Failure::Message(format!(
-            "--timezone {} changes its offset within a year, so that one epoch of people would be longer \
+            "--timezone {} changes its offset within a year, so that one epoch of users would be longer \
              than another: give a fixed offset such as +01:00, or none for UTC",
             zone.iana_name().unwrap_or("that was given")
         )));

@@ -166,7 +166,7 @@ def watch(
     period = None
     if of_people:
         if until is None:
-            raise ParameterError('people are protected, so events do not say where the lists end: give until, such as until="2025-12-01"')
+            raise ParameterError('users are protected, so events do not say where the lists end: give until, such as until="2025-12-01"')
         period = _period(asked, begin, until)
     elif begin is not None:
         raise ParameterError("begin is for people, whose events do not tell the time: leave it out")

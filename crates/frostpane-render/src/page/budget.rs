@@ -36,7 +36,7 @@ fn protection<K: Key>(release: &Release<K>, cost: &Cost) -> String {
 
 fn verdict(epsilon: f64, subject: &str) -> String {
     match epsilon {
-        strong if strong <= 1.0 => format!(" So whoever reads it learns next to nothing about {subject}."),
+        strong if strong <= 1.0 => format!(" So anyone who reads it learns next to nothing about {subject}."),
         weak if weak > 10.0 => " That is so much that hardly anything is protected.".to_owned(),
         _ => String::new(),
     }

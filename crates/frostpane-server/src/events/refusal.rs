@@ -56,7 +56,7 @@ fn invalid(fault: EventFault, rules: &ParseRules) -> Problem {
             "give one as in RFC 3339, with Z or an offset, or a number since 1970",
         ),
         EventFault::MissingUser => {
-            (format!("people are protected, but an event has no field {user:?} for its user"), "give it one")
+            (format!("users are protected, but an event has no field {user:?} for its user"), "give it one")
         }
         EventFault::Twice => ("an event has a field twice".to_owned(), "give each once"),
         _ => ("an event is not written as Content-Type says".to_owned(), "correct it"),

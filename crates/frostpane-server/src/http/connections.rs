@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_gives_way_and_whoever_has_a_token_last() {
+    fn connections_that_wait_give_way_and_those_with_a_token_last() {
         let all = Connections::new(8);
         let mut held: Vec<Arc<Connection>> = (0..7).filter_map(|_| all.admit()).collect();
         let first = held[0].begin();

@@ -323,7 +323,7 @@ fn plan(scene: &Scene<'_>) {
     assert!(after > before, "a smaller epsilon hides more: {before}, {after}");
     assert_eq!(tab.eval("document.getElementById('epsilon').ariaValueText ?? document.getElementById('epsilon').getAttribute('aria-valuetext')"), "0.7");
     let (before, after) = change("#continual", " ");
-    assert!(after > before, "a list at every slide is noisier: {before}, {after}");
+    assert!(after > before, "continual release is noisier: {before}, {after}");
     let (_, of_people) = change("[name=unit]", "ArrowDown");
     assert!(text(&tab, "#answer").contains("Of each person and day at most 4 keys are counted"));
     assert!(text(&tab, "#keys tr.followed th").contains('4'));

@@ -129,11 +129,11 @@ async fn a_few_listen_without_a_token_and_leave_places() {
     assert_eq!(listen(&[]).await.status(), 429);
     assert_eq!(listen(&[("authorization", &token)]).await.status(), 200);
     first.pop();
-    assert_eq!(listen(&[]).await.status(), 200, "whoever goes gives a place back");
+    assert_eq!(listen(&[]).await.status(), 200, "a listener that goes gives a place back");
 }
 
 #[tokio::test]
-async fn whoever_keeps_answers_for_others_is_told_that_they_differ_by_origin() {
+async fn a_cache_is_told_that_they_differ_by_origin() {
     let cors = Limits { cors: vec!["https://example.org".to_owned()], ..limits() };
     let api = Api::with_limits(Folder::new(), cors);
     for (origin, allowed) in [("https://example.org", "https://example.org"), ("https://evil.example", "")] {

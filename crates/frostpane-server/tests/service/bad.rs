@@ -260,7 +260,7 @@ fn slow_and_smuggled_requests_take_nothing_and_hold_nobody_up() {
 }
 
 #[test]
-fn whoever_asks_too_often_without_a_token_is_told_so() {
+fn requests_that_come_too_often_without_a_token_are_refused() {
     let (_folder, token, process) = served(&["--most-requests", "1"]);
     let request = b"GET /v1/streams HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     let answers: Vec<u16> = (0..40).map(|_| process.raw(request).unwrap().status.as_u16()).collect();

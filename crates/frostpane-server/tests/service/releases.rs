@@ -87,7 +87,7 @@ async fn slides_end_by_the_clock_also_when_nothing_comes() {
 }
 
 #[tokio::test]
-async fn whoever_listens_hears_every_list_once_and_goes_on_where_they_were() {
+async fn a_listener_hears_every_release_once_and_goes_on_where_it_was() {
     let api = Api::serving("one?public=true", BY_COUNT).await;
     api.send("one", JSONL, lines(350)).await.is(200);
     let listen = async |headers: &[(&str, &str)]| {

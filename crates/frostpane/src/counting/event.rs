@@ -14,7 +14,7 @@ use crate::key::Key;
 /// let by_count: Event<'_, Bytes> = Event::of("snow tomorrow".as_bytes());
 /// let by_the_clock: Event<'_, u64> = Event::at(1_767_225_600_000_000, 443);
 /// let without_key: Event<'_, u64> = Event { time: None, key: None, user: None };
-/// // Where people are protected: who it is of, compared whole.
+/// // Where users are protected: who it is of, compared whole.
 /// let of_someone: Event<'_, u64> = Event::by(b"u-17", 1_767_225_600_000_000, 443);
 /// ```
 pub struct Event<'a, K: Key> {
@@ -22,7 +22,7 @@ pub struct Event<'a, K: Key> {
     pub time: Option<i64>,
     /// Its key.
     pub key: Option<K::Ref<'a>>,
-    /// Whose it is, where [people](crate::Unit::User) are protected: an event of nobody is not counted there.
+    /// Whose it is, where [users](crate::Unit::User) are protected: an event of nobody is not counted there.
     pub user: Option<&'a [u8]>,
 }
 

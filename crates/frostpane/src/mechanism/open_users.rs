@@ -204,7 +204,7 @@ mod tests {
     /// For every number of the user's own keys: shared keys take no more delta than their block
     /// assumes, and exactly as much for its first.
     #[test]
-    fn a_block_reckons_with_the_delta_of_its_first_and_the_power_of_its_last() {
+    fn a_block_assumes_the_delta_of_its_first_and_the_power_of_its_last() {
         let bounds = Bounds::new(120);
         let gaussian = DiscreteGaussian::for_keys(120, 1, epsilon(1.0), 1e-6).unwrap();
         let shared = SharedKeys::of_gaussian(&gaussian, bounds, epsilon(1.0));

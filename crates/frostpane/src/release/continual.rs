@@ -274,7 +274,7 @@ impl<K: Key> ContinualReleaser<K> {
         Ok(Total::around(noisy, *spread))
     }
 
-    /// What the chance of a bad event has grown to with more windows than were reckoned with.
+    /// What the chance of a bad event has grown to with more windows than were assumed.
     fn delta_past_horizon(&self, number: u64) -> Option<f64> {
         let horizon = self.continuity.horizon;
         let of_unit = self.request.spec.windows_of_unit().max(self.panes);
@@ -527,7 +527,7 @@ fn reach_of_none(sum: &NoiseSum, (delta, share): (f64, f64), chances: f64) -> Re
     if chance < LEAST_CHANCE {
         let least = 10_f64.powf((LEAST_CHANCE / share * chances).log10().ceil());
         return Err(Error::parameter(format!(
-            "delta is {delta:e}, which is too small to be reckoned with at every slide: take {least:.0e} or more, a shorter \
+            "delta is {delta:e}, which is too small for continual release: take {least:.0e} or more, a shorter \
              horizon, or declare the keys"
         )));
     }
@@ -625,7 +625,7 @@ mod tests {
 
     /// In windows of one pane. What is passed over for the top may be any key, and has a thousandth of delta.
     #[test]
-    fn noise_that_has_not_shown_is_reckoned_with_for_the_keys_of_a_user_alone() {
+    fn noise_that_has_not_shown_is_assumed_for_the_keys_of_a_user_alone() {
         let (epsilon, delta, live) = (Epsilon::new(1.0).unwrap(), 1e-6, 1 << 48);
         let day = Duration::from_secs(86_400);
         for (keys, times) in [(1, 1), (3, 1), (3, 2)] {
@@ -652,7 +652,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delta_that_cannot_be_reckoned_with_is_refused_with_the_least_that_can() {
+    fn a_delta_that_is_too_small_is_refused_with_the_least_that_can() {
         let sum = WindowNoise::new(1, Unit::Event, Epsilon::new(1.0).unwrap(), u64::MAX).unwrap().sum;
         // Ten keys in a hundred windows, twice 1e-50 each.
         let refused = reach_of_none(&sum, (1.9e-47, 0.5), (9.0 + 1.0) * 100.0).unwrap_err().to_string();

@@ -373,7 +373,7 @@ mod tests {
 
     /// Most of the top keys may be absent if many are declared: their noise counts.
     #[test]
-    fn keys_that_did_not_occur_are_reckoned_with_among_the_top() {
+    fn keys_that_did_not_occur_are_assumed_among_the_top() {
         let limits = limits(1_000, None, 100_000, true);
         let prior = prior(&limits, 1, 1, Some(10));
         // Half of two fifths of the failure probability, divided among all.

@@ -46,7 +46,7 @@ pub(super) fn check_users(spec: &Spec, bounds: &Bounds) -> Result<()> {
     check_end(spec, bounds)?;
     if spec.entries.is_some() || spec.sketch.is_some() {
         return Err(Error::parameter(
-            "entries or a sketch were given, but where people are protected all counts are exact: leave them out",
+            "entries or a sketch were given, but where users are protected all counts are exact: leave them out",
         ));
     }
     Ok(())
@@ -75,7 +75,7 @@ fn check_policy(spec: &Spec) -> Result<()> {
         _ => "every epoch of the clock has a pane of its own",
     };
     Err(Error::parameter(format!(
-        "the policy {} was asked for, but where people are protected {why}: leave the policy out",
+        "the policy {} was asked for, but where users are protected {why}: leave the policy out",
         format!("{refused:?}").to_lowercase()
     )))
 }
@@ -83,7 +83,7 @@ fn check_policy(spec: &Spec) -> Result<()> {
 fn check_window(window: Span, bounds: &Bounds) -> Result<()> {
     let Span::Clock(length) = window else {
         return Err(Error::parameter(format!(
-            "the window is {window} events, but where people are protected one user's events would move it for everybody: give a time \
+            "the window is {window} events, but where users are protected one user's events would move it for everybody: give a time \
              such as 7d"
         )));
     };
@@ -91,7 +91,7 @@ fn check_window(window: Span, bounds: &Bounds) -> Result<()> {
     let said = Span::Clock(bounds.epoch);
     if epoch == 0 {
         return Err(Error::parameter(
-            "the epoch is 0, but it must be a time in which people are protected: 1d is a common choice",
+            "the epoch is 0, but it must be a time in which users are protected: 1d is a common choice",
         ));
     }
     if epoch > length {

@@ -285,7 +285,7 @@ fn check_sketch(sketch: Option<Dimensions>) -> Result<()> {
 fn check_until(spec: &Spec, policy: Policy) -> Result<()> {
     let Some(until) = spec.until else { return Ok(()) };
     if spec.continual {
-        return Err(Error::parameter("until is given, but a list at every slide has no end: leave it out"));
+        return Err(Error::parameter("until is given, but continual release has no end: leave it out"));
     }
     if matches!(until, Edge::Event(_)) != spec.longest().is_by_count() {
         return Err(Error::parameter(format!(
@@ -337,7 +337,7 @@ fn check_panes(grid: &Grid) -> Result<()> {
     let panes = grid.length / grid.slide.max(1);
     if panes > MOST_CONTINUAL_PANES {
         Err(Error::parameter(format!(
-            "the window has {panes} slides, but in a list at every slide it can have at most {MOST_CONTINUAL_PANES}: take longer slides, or a \
+            "the window has {panes} slides, but in continual release it can have at most {MOST_CONTINUAL_PANES}: take longer slides, or a \
              shorter window"
         )))
     } else {
@@ -348,19 +348,19 @@ fn check_panes(grid: &Grid) -> Result<()> {
 fn check_continual(spec: &Spec) -> Result<()> {
     if let Some(policy) = spec.policy.filter(|policy| *policy != Policy::Uniform) {
         return Err(Error::parameter(format!(
-            "the policy is {policy:?}, but a list at every slide is made from panes of equal length: leave the policy out"
+            "the policy is {policy:?}, but continual release is made from panes of equal length: leave the policy out"
         )));
     }
     if spec.windows.len() > 1 {
         return Err(Error::parameter(format!(
-            "{} windows were given, but a list at every slide has one: run one program for each, each costs its epsilon",
+            "{} windows were given, but continual release has one: run one program for each, each costs its epsilon",
             spec.windows.len()
         )));
     }
     match spec.releases {
         None | Some(1) => Ok(()),
         Some(releases) => Err(Error::parameter(format!(
-            "releases is {releases}, but in a list at every slide an event is in as many releases as a window has slides, which \
+            "releases is {releases}, but in continual release an event is in as many releases as a window has slides, which \
              together cost epsilon once: leave releases out"
         ))),
     }

@@ -193,7 +193,7 @@ impl<K: Key> Builder<K> {
         self.with(|spec| spec.horizon = Some(releases))
     }
 
-    /// Over how many releases of a list at every slide the statements hold together with the stated confidence; 1,000 by default.
+    /// The number of continual releases over which the statements hold together with the stated confidence; 1,000 by default.
     pub fn together(self, releases: u64) -> Self {
         self.with(|spec| spec.together = Some(releases))
     }
@@ -250,7 +250,7 @@ impl<K: Key> Builder<K> {
         Self { memory_for_users: Some(bytes), ..self }
     }
 
-    /// Fewer keys that other people have than a list at every slide reckons with. For tests: its delta holds where there are no more.
+    /// Fewer keys that other people have than continual release assumes. For tests: its delta holds where there are no more.
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn with_keys_of_others(self, keys: u64) -> Self {
@@ -310,8 +310,8 @@ impl<K: Key> Builder<K> {
         let (spec, plan, noise) = self.sequence_plan()?;
         let Unit::User(bounds) = spec.unit else {
             return Err(Error::parameter(
-                "a list at every slide of a time that is over was asked for, but no people are protected: events tell the time, so give \
-                 them in its order to a list at every slide",
+                "continual release of a time that is over was asked for, but no users are protected: events tell the time, so give \
+                 them in its order to continual release",
             ));
         };
         let calendar = Calendar::new(&bounds, spec.grid().slide);
@@ -399,6 +399,6 @@ mod tests {
         let builder = Builder::<u64>::new(Keys::open()).policy(Policy::Uniform);
         assert!(builder.forecast(LONGEST, None).is_ok());
         let refused = builder.forecast(LONGEST + 1, None).unwrap_err();
-        assert!(refused.to_string().contains("can be reckoned with"), "{refused}");
+        assert!(refused.to_string().contains("can be planned for"), "{refused}");
     }
 }

@@ -121,7 +121,7 @@ impl<K: Key> Continual<K> {
         self.end_due(due)
     }
 
-    /// One event, with its key or without. Calls back for each pane that has ended by then; whoever wants
+    /// One event, with its key or without. Calls back for each pane that has ended by then; anyone who wants
     /// the release then reads it with [`release`](Self::release). After an error the event has not been counted; panes that ended
     /// before the error have ended.
     #[inline]

@@ -61,7 +61,7 @@ impl<K: Key> PaneRecipe<K> {
         }
     }
 
-    /// Returns true if people are protected: their events are [bounded](Self::bounding) before they are counted.
+    /// Returns true if users are protected: their events are [bounded](Self::bounding) before they are counted.
     pub fn is_of_people(&self) -> bool {
         self.bounds.is_some()
     }
@@ -215,8 +215,8 @@ impl<K: Key> PaneBounder<K> {
 }
 
 impl<K: Key> Stream<K> {
-    /// How its panes are made, for whoever counts its events elsewhere. Refused where panes follow from more than their own events: by
-    /// count, of lists at every slide, and under policies that look at panes or merge them.
+    /// How its panes are made, for anyone who counts its events elsewhere. Refused where panes follow from more than their own events: by
+    /// count, of continual releases, and under policies that look at panes or merge them.
     pub fn recipe(&self) -> Result<PaneRecipe<K>> {
         self.check_buildable()?;
         let (made_with, length) = self.made_with();
@@ -233,9 +233,7 @@ impl<K: Key> Stream<K> {
     fn check_buildable(&self) -> Result<()> {
         let is_uniform = self.spec.policy == Some(Policy::Uniform);
         let why = match &self.engine {
-            Engine::Continual(_) => {
-                "a list at every slide has noise for each pane, which is drawn when it ends"
-            }
+            Engine::Continual(_) => "continual release has noise for each pane, which is drawn when it ends",
             Engine::OneShot(one_shot) if one_shot.counter.is_by_count() => {
                 "a window by the number of events depends on their order"
             }

@@ -66,7 +66,7 @@ pub struct Outcome<K: Key> {
 }
 
 impl<K: Key> Stream<K> {
-    /// Begins a stream, where people are protected at this moment, in microseconds since 1970.
+    /// Begins a stream, where users are protected at this moment, in microseconds since 1970.
     pub fn new(spec: Spec, keys: Keys<K>, begin: i64) -> Result<Self> {
         let builder = Builder::from_spec(spec, keys).pinned()?;
         let seed = crate::noise::OsEntropy::new().word()?;
@@ -93,7 +93,7 @@ impl<K: Key> Stream<K> {
         })
     }
 
-    /// With hashes that follow from a seed. For tests: whoever knows it can make keys collide.
+    /// With hashes that follow from a seed. For tests: anyone who knows it can make keys collide.
     #[cfg(any(test, feature = "testing"))]
     #[doc(hidden)]
     pub fn seeded(spec: Spec, keys: Keys<K>, begin: i64, seed: u64) -> Result<Self> {
@@ -288,7 +288,7 @@ impl<K: Key> Stream<K> {
     }
 
     /// A copy that was restored is gone on with: whatever lies before this moment may have been released by another copy, and is spent.
-    /// Lists at every slide go on with a pane, and an epoch, that nobody has seen anything of, and with this many lists before it. By
+    /// Continual releases go on with a pane, and an epoch, that nobody has seen anything of, and with this many lists before it. By
     /// count it is refused: events that come again would get other numbers, and be released again under those.
     pub fn distrust_past(&mut self, until: i64, lists: u64) -> Result<()> {
         if self.spec.longest().is_by_count() {
@@ -322,7 +322,7 @@ impl<K: Key> Stream<K> {
         }
         let Engine::OneShot(one_shot) = &mut self.engine else {
             return Err(Error::window(
-                "a pane of a list at every slide cannot be forgotten: the next list would show what was in it",
+                "a pane of continual release cannot be forgotten: the next list would show what was in it",
             ));
         };
         panes.iter().for_each(|pane| one_shot.counter.remove(pane));

@@ -37,7 +37,7 @@ pub trait SnapshotSource {
 }
 
 impl<K: Key> Stream<K> {
-    /// Everything but the closed panes, the accounts, the secrets of noise and the runs of users on disk, as bytes. They hold what people did: keep them as safe as the events.
+    /// Everything but the closed panes, the accounts, the secrets of noise and the runs of users on disk, as bytes. They hold what users did: keep them as safe as the events.
     pub fn state(&mut self) -> Vec<u8> {
         let mut to = Writer::default();
         let has_runs = !self.runs_of_users().is_empty();
@@ -57,7 +57,7 @@ impl<K: Key> Stream<K> {
         self.engine.counter().live().map_or_else(Vec::new, StreamingBounder::runs)
     }
 
-    /// A piece of such a run. It holds what people did: keep it as safe as the events.
+    /// A piece of such a run. It holds what users did: keep it as safe as the events.
     pub fn piece_of_run(&mut self, run: &RunOfUsers, piece: u64) -> Result<Vec<u8>> {
         match self.engine.counter_mut().live_mut() {
             Some(live) => live.piece(run, piece),

@@ -391,7 +391,7 @@ fn a_refused_release_charges_nobody_and_says_who_cannot_pay() {
 
 /// The pane that a window begins within is charged with the release that measures it.
 #[test]
-fn whoever_is_looked_at_is_charged() {
+fn every_pane_that_is_read_is_charged() {
     let mut stream = filled(by_count(Policy::Exponential, Norm::L1), 40);
     let born = stream.ledger().clone();
     let paid = stream.pay(Span::Events(9_876)).unwrap().unwrap();

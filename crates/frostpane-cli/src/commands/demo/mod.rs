@@ -110,7 +110,7 @@ fn write_comparison(
 fn about_searches(release: &Release<Bytes>, truth: &Truth, gone: u64) -> String {
     let once = truth.values().filter(|searches| **searches == 1).count() as u64;
     format!(
-        "In plain words: whoever reads this list learns next to nothing about any one search. Had one of \
+        "In plain words: anyone who reads this list learns next to nothing about any one search. Had one of \
          them been different, any list would be at most {} as likely or unlikely as it is now (e to the \
          epsilon), but for a chance of one in a billion. {} searches that were made only once stay unseen. \
          \"{GONE}\", searched {} times, is not listed either: it had left the window.",

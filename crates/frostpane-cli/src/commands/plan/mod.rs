@@ -93,7 +93,7 @@ impl PlanArgs {
         }
         if !self.watch && self.continual.horizon.or(self.continual.together).is_some() {
             return Err(Failure::from(
-                "--horizon and --together are about a list at every slide: plan it with --watch",
+                "--horizon and --together are about continual release: plan it with --watch",
             ));
         }
         self.continual.apply(&mut request.spec);

@@ -82,7 +82,7 @@ fn asked_words(request: &ReleaseRequest) -> String {
         (None, false, Norm::L1) => format!("L1 heavy hitters at alpha {} and", spec.alpha),
         (None, false, Norm::L2) => format!("L2 heavy hitters at alpha {} and", spec.alpha),
     };
-    if spec.continual { format!("A list at every slide. {listed}") } else { listed }
+    if spec.continual { format!("Continual release. {listed}") } else { listed }
 }
 
 fn policy_words(report: &PlanReport) -> String {
@@ -247,7 +247,7 @@ fn unknown_words(request: &ReleaseRequest, report: &PlanReport) -> String {
     };
     let spread = match (request.longest(), report.plan.layout.policy) {
         _ if request.is_of_users() => {
-            Some("how much of what people do is beyond their bounds, which no list says")
+            Some("how much of what users do is beyond their bounds, which no list says")
         }
         (Span::Events(_), Policy::Uniform | Policy::Fixed) => None,
         (_, Policy::Smooth) => Some("where panes end"),

@@ -1,4 +1,4 @@
-//! `frostpane watch`: a private list at every slide.
+//! `frostpane watch`: continual release.
 
 mod files;
 mod follow;
@@ -136,7 +136,7 @@ fn watch<K: TextKey>(
             replay(history, &mut source, clock, &spec, &output)
         }
         (Some(_), None) if source.total_bytes.is_some() => Err(Failure::from(
-            "people are protected, so events do not say where the lists end: give --until TIME, such as --until 2025-12-01",
+            "users are protected, so events do not say where the lists end: give --until TIME, such as --until 2025-12-01",
         )),
         (Some(_), None) => follow_users(builder.continual()?, &mut source, clock, &spec, &output),
     };

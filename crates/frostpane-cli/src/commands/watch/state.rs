@@ -20,7 +20,7 @@ pub fn run<K: TextKey>(args: &WatchArgs, dir: &Path) -> Result<()> {
     let spec = store.header().spec.clone();
     if !spec.continual {
         return Err(Failure::Message(format!(
-            "{} has no list at every slide: begin one with `frostpane init --watch`, or ask this one with \
+            "{} has no continual release: begin one with `frostpane init --watch`, or ask this one with \
              `frostpane release`",
             dir.display()
         )));

@@ -62,7 +62,7 @@ def rows(frame: DataFrame, plan: _internal.PanePlan, numbers: tuple[int, int]) -
 
     if plan.people != ("user" in frame.columns):
         raise ParameterError(
-            "people are protected, but nothing says whose an event is: say which column holds the user, with user"
+            "users are protected, but nothing says whose an event is: say which column holds the user, with user"
             if plan.people
             else "users were given, but what is protected is the key of one event: begin the store with user, or leave them out"
         )

@@ -19,7 +19,7 @@ class PaneTable:
         self.is_folder = "/" in name
         if not self.is_folder and "." not in name:
             raise ParameterError(
-                f"{name!r} says too little of where panes go, which hold what people did: give a folder such as /data/panes, or a table with its catalog or database"
+                f"{name!r} says too little of where panes go, which hold what users did: give a folder such as /data/panes, or a table with its catalog or database"
             )
         self.spark, self.name, self.store = spark, name, store
 

@@ -18,7 +18,7 @@ pub(super) struct FixedPanes<K> {
     pub end: i64,
     /// True if no event ever lies before the latest: then a pane closes for good when the next begins.
     in_order: bool,
-    parked: BTreeMap<i64, PlacedPane<SuspendedPane<K>>>,
+    suspended: BTreeMap<i64, PlacedPane<SuspendedPane<K>>>,
     /// The most bytes of panes, open and packed, while one is open at least.
     most_bytes: u64,
     /// True if all panes have closed, because a release was paid for.
@@ -37,7 +37,7 @@ impl<K: Key> Timeline<K> {
         let mut timeline = Self::new(grid, shape, Schedule::Uniform, None);
         timeline.state.origin = i64::MIN;
         timeline.state.fixed =
-            Some(FixedPanes { starts, end, in_order, parked: BTreeMap::new(), most_bytes, sealed: false });
+            Some(FixedPanes { starts, end, in_order, suspended: BTreeMap::new(), most_bytes, sealed: false });
         timeline
     }
 
@@ -63,17 +63,19 @@ impl<K: Key> Timeline<K> {
             return Ok(None);
         };
         let waiting = self.state.waiting.iter().position(|block| block.start == start);
-        let block =
-            match (waiting.and_then(|index| self.state.waiting.remove(index)), fixed.parked.remove(&start)) {
-                (Some(open), _) => open,
-                (None, parked) => {
-                    let mut pane = self.spares.pop().unwrap_or_else(|| OpenPane::new(self.state.shape));
-                    if let Some(parked) = parked {
-                        pane.resume(parked.pane);
-                    }
-                    PlacedPane::new(start, end, pane)
+        let block = match (
+            waiting.and_then(|index| self.state.waiting.remove(index)),
+            fixed.suspended.remove(&start),
+        ) {
+            (Some(open), _) => open,
+            (None, suspended) => {
+                let mut pane = self.spares.pop().unwrap_or_else(|| OpenPane::new(self.state.shape));
+                if let Some(suspended) = suspended {
+                    pane.resume(suspended.pane);
                 }
-            };
+                PlacedPane::new(start, end, pane)
+            }
+        };
         if let Some((_, before)) = self.state.head.replace((position, block)) {
             self.set_aside(before)?;
         }
@@ -90,9 +92,9 @@ impl<K: Key> Timeline<K> {
             && let Some(mut oldest) = self.state.waiting.pop_front()
         {
             let pane = oldest.pane.suspend(&mut self.closer);
-            let parked = PlacedPane::new(oldest.start, oldest.end, pane);
+            let suspended = PlacedPane::new(oldest.start, oldest.end, pane);
             if let Some(fixed) = &mut self.state.fixed {
-                fixed.parked.insert(oldest.start, parked);
+                fixed.suspended.insert(oldest.start, suspended);
             }
             self.spares.clear();
             self.spares.push(oldest.pane);
@@ -107,14 +109,14 @@ impl<K: Key> Timeline<K> {
         if mem::replace(&mut fixed.sealed, true) {
             return Ok(());
         }
-        let parked = mem::take(&mut fixed.parked);
+        let suspended = mem::take(&mut fixed.suspended);
         let mut open: Vec<PlacedPane<OpenPane<K>>> = mem::take(&mut self.state.waiting).into();
         open.extend(self.state.head.take().map(|(_, head)| head));
         for block in open {
             self.close(block)?;
         }
         self.spares.clear();
-        for (_, block) in parked {
+        for (_, block) in suspended {
             let pane = block.pane.close(self.state.shape, &mut self.closer);
             self.state.closed.push_back(PlacedPane::new(block.start, block.end, pane));
         }
@@ -125,7 +127,7 @@ impl<K: Key> Timeline<K> {
 
 impl<K: Key> FixedPanes<K> {
     pub fn bytes(&self) -> u64 {
-        self.parked.values().map(|block| block.pane.bytes()).sum()
+        self.suspended.values().map(|block| block.pane.bytes()).sum()
     }
 
     fn around(&self, position: i64) -> Option<(i64, i64)> {

@@ -190,7 +190,7 @@ fn a_pane_is_forgotten_when_its_last_position_has_left_the_longest_window() {
     }
 }
 
-/// Until all late events have come the head goes on; then it is a closed pane, whoever closes it.
+/// Until all late events have come the head goes on; then it is a closed pane, whatever closes it.
 #[test]
 fn a_head_is_settled_when_nothing_can_come_any_more() {
     for threads in [1, 2] {

@@ -49,7 +49,7 @@ impl Calendar {
         for moment in [from, until] {
             if (moment - self.offset).rem_euclid(self.period * self.a_pane) != 0 {
                 return Err(Error::window(format!(
-                    "a list at every slide was asked for from or up to {}, where no slide of {} begins: take a moment at which one does",
+                    "continual release was asked for from or up to {}, where no slide of {} begins: take a moment at which one does",
                     Timestamp::from_microsecond(moment)
                         .map_or_else(|_| moment.to_string(), |at| at.to_string()),
                     Span::Clock(Duration::from_micros((self.period * self.a_pane) as u64)),
@@ -58,19 +58,19 @@ impl Calendar {
         }
         if self.start_of_epoch(self.period_at(from)) != self.period_at(from) {
             return Err(Error::window(
-                "a list at every slide was asked for from within an epoch of people, which another run may have counted: begin where an \
+                "continual release was asked for from within an epoch of users, which another run may have counted: begin where an \
                  epoch does",
             ));
         }
         let panes = self.pane_of(self.period_at(from))..self.pane_of(self.period_at(until));
         if panes.is_empty() {
             return Err(Error::window(
-                "a list at every slide was asked for that ends before it begins: give an earlier start",
+                "continual release was asked for that ends before it begins: give an earlier start",
             ));
         }
         if (self.periods_of(panes.end).start - self.periods_of(panes.start).start) as u64 > MOST_EPOCHS {
             return Err(Error::window(
-                "a list at every slide was asked for a time of too many slides: give a later start, or a longer slide",
+                "continual release was asked for a time of too many slides: give a later start, or a longer slide",
             ));
         }
         Ok(panes)

@@ -474,7 +474,7 @@ mod tests {
     }
 
     /// Ids of a part end after four gigabytes (which are asked for here and never touched): a number that begins again at 0 would be
-    /// that of somebody else, and whoever came later would be somebody new with every event.
+    /// that of somebody else, and a user who came later would be somebody new with every event.
     #[test]
     fn users_without_a_number_are_noticed() {
         let mut contributions = Contributions::<u64>::new(Rule::new(&Bounds::new(1), 7));

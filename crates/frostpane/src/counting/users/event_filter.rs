@@ -1,4 +1,4 @@
-//! Which events of people are counted.
+//! Which events of users are counted.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

@@ -1,4 +1,4 @@
-//! Windows of people whose end is known: an account for every epoch, with events or without.
+//! Windows of users whose end is known: an account for every epoch, with events or without.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -41,7 +41,7 @@ impl AskedEpochs {
     pub fn of(spec: &ValidSpec, bounds: &Bounds) -> Result<Self> {
         let Some(until) = spec.until else {
             return Err(Error::parameter(
-                "it was not said where the windows end, and where people are protected events do not say: give until, a moment such as \
+                "it was not said where the windows end, and where users are protected events do not say: give until, a moment such as \
                  2026-03-02T00:00:00Z",
             ));
         };
@@ -142,7 +142,7 @@ impl<K: Key> FixedWindow<K> {
         let start = self.epochs.end - self.calendar.epochs_in(length);
         self.starts.binary_search(&start).map_err(|_| {
             Error::window(
-                "a window was asked for that was not said to be: windows of people are given before the first event, all of them",
+                "a window was asked for that was not said to be: windows of users are given before the first event, all of them",
             )
         })
     }

@@ -360,7 +360,7 @@ fn live_counts_of_crowd(bounds: Bounds, pane: i64, memory: Memory) -> (Vec<Strin
     (closed, runs)
 }
 
-/// Whoever went to disk in the middle of an epoch is admitted as if they had stayed.
+/// Users who went to disk in the middle of an epoch are admitted as if they had stayed.
 #[test]
 fn what_went_to_disk_as_time_went_by_is_counted_as_what_did_not() {
     for (per_user, per_key) in [(1, 1), (3, 1), (2, 3)] {

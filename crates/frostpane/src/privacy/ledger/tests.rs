@@ -155,7 +155,7 @@ fn every_number_has_the_account_that_it_would_have_by_itself() {
 
 /// The first and the last number of a range pay, and their neighbours do not; also at the extreme numbers.
 #[test]
-fn whoever_a_range_touches_pays() {
+fn every_pane_that_a_range_touches_pays() {
     let (cap, charge) = (cap(1.0, 0.0, 0.0), laplace(1.0, 0.0));
     for range in [-1..1, 3..4, i64::MIN..i64::MIN + 1, i64::MAX - 2..i64::MAX, i64::MIN..i64::MAX] {
         let mut ledger = Ledger::new(Account::default());

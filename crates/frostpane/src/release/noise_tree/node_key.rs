@@ -2,7 +2,7 @@
 //!
 //! A node of a continual release has a key of a pseudo-random function, drawn from the operating system when the node
 //! completes. The noise of an event key is what an exact sampler makes of the
-//! function's output for an injective encoding of that key. Keyed BLAKE3 is such a function: whoever does not hold
+//! function's output for an injective encoding of that key. Keyed BLAKE3 is such a function: anyone who does not hold
 //! the node's key cannot tell its outputs from fresh random bits, so the noise is as good as fresh noise drawn once.
 //!
 //! The key lives in one place on the heap, which is overwritten when it is dropped, as are the function's state and output,

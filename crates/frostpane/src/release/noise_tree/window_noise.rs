@@ -12,9 +12,9 @@ const TABLE_ENTRIES: f64 = 320.0;
 /// The same of a Gaussian distribution, for each unit of its standard deviation.
 const GAUSSIAN_ENTRIES: f64 = 10.0;
 const ENTRY: f64 = 16.0;
-/// The most entries, however much memory there is: more would take minutes to reckon.
+/// The most entries, however much memory there is: more would take minutes to compute.
 const MOST_ENTRIES: f64 = (1 << 24) as f64;
-/// While an entry of a Gaussian distribution is reckoned it takes as much as so many.
+/// While an entry of a Gaussian distribution is computed it takes as much as so many.
 const GAUSSIAN_RECKONING: f64 = 8.0;
 /// The part of delta that Gaussian noise takes: the tails of a threshold are the steeper, so that they get by with less.
 const GAUSSIAN_SHARE: f64 = 0.75;
@@ -86,7 +86,7 @@ impl WindowNoise {
 
     fn of(tree: Tree, panes: u64, noise: Noise, memory: u64) -> Result<Self> {
         let nodes = tree.most_nodes(panes);
-        let (entries, reckoning) = match noise {
+        let (entries, each) = match noise {
             Noise::Laplace(_) => (nodes as f64 + TABLE_ENTRIES, 1.0),
             Noise::Gaussian(_) => (GAUSSIAN_ENTRIES, GAUSSIAN_RECKONING),
         };
@@ -97,9 +97,9 @@ impl WindowNoise {
                 noise.scale()
             )));
         }
-        if entries * noise.scale() * reckoning > MOST_ENTRIES {
+        if entries * noise.scale() * each > MOST_ENTRIES {
             return Err(Error::parameter(format!(
-                "epsilon is so small that tables of the noise, of scale {}, would take too long to reckon: give a larger epsilon, or longer slides",
+                "epsilon is so small that tables of the noise, of scale {}, would take too long to compute: give a larger epsilon, or longer slides",
                 noise.scale()
             )));
         }
@@ -126,9 +126,9 @@ mod tests {
 
     /// However much memory is said to be there.
     #[test]
-    fn tables_that_take_too_long_are_not_reckoned() {
+    fn tables_that_take_too_long_are_not_computed() {
         let noise = |epsilon| WindowNoise::new(8, Unit::Event, Epsilon::new(epsilon).unwrap(), u64::MAX);
-        assert!(noise(0.000_01).unwrap_err().to_string().contains("too long to reckon"));
+        assert!(noise(0.000_01).unwrap_err().to_string().contains("too long to compute"));
         assert!(noise(0.01).is_ok());
     }
 
@@ -149,13 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_as_large_as_reckoned() {
+    fn tables_are_as_large_as_estimated() {
         for (panes, epsilon) in [(1, 1.0), (32, 0.01), (32, 4.0), (1_000, 0.1), (20_000, 1.0)] {
             let epsilon = Epsilon::new(epsilon).unwrap();
             let noise = WindowNoise::new(panes, Unit::Event, epsilon, u64::MAX).unwrap();
-            let reckoned = (noise.sum.terms() as f64 + TABLE_ENTRIES) * noise.sum.scale() * ENTRY;
+            let estimated = (noise.sum.terms() as f64 + TABLE_ENTRIES) * noise.sum.scale() * ENTRY;
             let bytes = noise.bytes() as f64;
-            assert!(bytes < reckoned + 10_000.0 && bytes > reckoned / 3.0, "{panes}: {bytes} of {reckoned}");
+            assert!(
+                bytes < estimated + 10_000.0 && bytes > estimated / 3.0,
+                "{panes}: {bytes} of {estimated}"
+            );
         }
         // (32 + 320) * 2/0.01 * 16 bytes.
         let epsilon = Epsilon::new(0.01).unwrap();
@@ -211,9 +214,9 @@ mod tests {
                         let deviation = (nodes as f64 * gaussian.variance()).sqrt();
                         assert!((found.sum.deviation() / deviation - 1.0).abs() < 1e-3);
                         assert_eq!(found.bytes(), found.sampler.bytes());
-                        let reckoned = GAUSSIAN_ENTRIES * found.sum.scale() * ENTRY;
+                        let estimated = GAUSSIAN_ENTRIES * found.sum.scale() * ENTRY;
                         let bytes = found.bytes() as f64;
-                        assert!(bytes < reckoned && bytes > reckoned / 1.2, "{bytes} of {reckoned}");
+                        assert!(bytes < estimated && bytes > estimated / 1.2, "{bytes} of {estimated}");
                     }
                 }
                 assert_eq!(

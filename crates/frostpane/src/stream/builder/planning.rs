@@ -55,9 +55,7 @@ impl<K: Key> Builder<K> {
     /// The same for a release over a shorter window.
     pub fn forecast_over(&self, span: impl Into<Span>, events: u64, norm: Option<u64>) -> Result<Forecast> {
         if self.spec.continual {
-            return Err(Error::parameter(
-                "a list at every slide has one window: ask for the forecast of that",
-            ));
+            return Err(Error::parameter("continual release has one window: ask for the forecast of that"));
         }
         let spec = self.checked()?;
         let plan = self.plan_of(&spec)?;
@@ -126,7 +124,7 @@ impl<K: Key> Builder<K> {
         }
         while high - low > 1 {
             let middle = (low + high) / 2;
-            // An epsilon may be too small for any list at every slide.
+            // An epsilon may be too small for any continual release.
             if lists(middle).unwrap_or(false) { high = middle } else { low = middle }
         }
         Ok(Some(high as f64 / 1e3))
@@ -161,7 +159,7 @@ impl<K: Key> Builder<K> {
         Ok(Charges { born: Charge::of(&boundaries, Delta::ZERO), release: Charge::of(&parts, spec.delta()) })
     }
 
-    /// The specification of a list at every slide, with what its noise leaves of the memory.
+    /// The specification of continual release, with what its noise leaves of the memory.
     fn sequence_spec(&self) -> Result<(ValidSpec, WindowNoise)> {
         let spec = self.clone().with(|spec| spec.continual = true).checked()?;
         let counts = self.split(&spec).counts;
@@ -332,7 +330,7 @@ fn check_expected(events: u64, norm: Option<u64>) -> Result<Option<u64>> {
     match events <= LONGEST {
         true => Ok(norm.map(|norm| norm.min(events))),
         false => Err(Error::parameter(format!(
-            "{events} events are expected, but at most {LONGEST} can be reckoned with"
+            "{events} events are expected, but at most {LONGEST} can be planned for"
         ))),
     }
 }
