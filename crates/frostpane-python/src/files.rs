@@ -5,21 +5,20 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::{ArrayBuilder, LargeBinaryBuilder, TimestampMicrosecondBuilder};
-use frostpane::Spec;
 use frostpane_events::{Column, EventRef, ReadReport, Schema, Source};
 use pyo3::prelude::*;
 
 use crate::error::{CallError, Result};
-use crate::spec::by_clock;
+use crate::spec::NeededColumns;
 
 /// Rows of a chunk; after each the reader looks for an interrupt.
 const CHUNK: usize = 1 << 18;
 
 /// The columns of keys, times and users.
-pub fn schema(columns: [Option<&str>; 3], spec: &Spec) -> Result<Schema> {
+pub fn schema(columns: [Option<&str>; 3], needed: NeededColumns) -> Result<Schema> {
     let [key, time, user] = columns.map(|name| name.map(Column::new).transpose());
     let invalid = |wrong| CallError::Parameter(format!("a column cannot be read: {wrong}"));
-    let time = time.map_err(invalid)?.filter(|_| by_clock(spec));
+    let time = time.map_err(invalid)?.filter(|_| needed.time);
     Ok(Schema {
         key: key.map_err(invalid)?,
         by_clock: time.is_some(),

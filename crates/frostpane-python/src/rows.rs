@@ -19,7 +19,7 @@ use crate::error::{CallError, Result};
 use crate::events::EventColumns;
 use crate::files;
 use crate::number::is_number;
-use crate::spec::{self, by_clock};
+use crate::spec::{self, NeededColumns};
 use crate::value::ValueColumn;
 
 /// Rows of a list are looked at so often for an interrupt.
@@ -135,7 +135,7 @@ impl EventRows {
         user: Option<&str>,
     ) -> PyResult<Self> {
         let spec = spec::parse(spec)?;
-        let schema = files::schema([key, time, user], &spec)?;
+        let schema = files::schema([key, time, user], NeededColumns::of(&spec))?;
         let read = py.detach(|| files::read(&files, schema))?;
         let column = |(chunks, kind)| InputColumn::Arrow { chunks, kind };
         Ok(Self {
@@ -180,14 +180,15 @@ impl EventRows {
     /// Checks that it has times by the clock, and users where they are protected.
     fn check(&self, spec: &Spec) -> Result<()> {
         let parameter = |message: &str| Err(CallError::Parameter(message.to_owned()));
-        match (spec.unit.is_user(), self.user.is_some()) {
+        let needed = NeededColumns::of(spec);
+        match (needed.user, self.user.is_some()) {
             (true, false) => parameter(
                 "users are protected, but nothing says whose an event is: say which column holds the user, with user",
             ),
             (false, true) => parameter(
                 "users were given, but what is protected is the key of one event: build this with user, or leave them out",
             ),
-            _ if by_clock(spec) && self.time.is_none() => parameter(
+            _ if needed.time && self.time.is_none() => parameter(
                 "a window by time needs the times of the events: say which column holds them, with time, or give the window as a number of events",
             ),
             _ => Ok(()),
@@ -206,7 +207,8 @@ pub struct Held<'a, 'py> {
 impl Held<'_, '_> {
     /// The columns that a window reads: times are read by the clock alone.
     pub fn columns(&self, spec: &Spec) -> Result<EventColumns<'_>> {
-        let time = self.time.as_ref().filter(|_| by_clock(spec)).map(Borrowed::view).transpose()?;
+        let needed = NeededColumns::of(spec);
+        let time = self.time.as_ref().filter(|_| needed.time).map(Borrowed::view).transpose()?;
         Ok(EventColumns {
             key: self.key.view()?,
             time: time.map(|view| (view, self.time_kind)),

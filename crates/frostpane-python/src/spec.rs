@@ -19,9 +19,19 @@ pub fn parse(json: &str) -> Result<Spec> {
     })
 }
 
-/// Returns true if windows are by the clock, so that events need times.
-pub fn by_clock(spec: &Spec) -> bool {
-    !spec.longest().is_by_count()
+/// The columns that events need besides their keys.
+#[derive(Clone, Copy)]
+pub struct NeededColumns {
+    /// True if windows are by the clock.
+    pub time: bool,
+    /// True if users are protected.
+    pub user: bool,
+}
+
+impl NeededColumns {
+    pub fn of(spec: &Spec) -> Self {
+        Self { time: !spec.longest().is_by_count(), user: spec.unit.is_user() }
+    }
 }
 
 /// A value whose keys are bytes or integers.

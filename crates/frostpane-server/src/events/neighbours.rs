@@ -135,7 +135,8 @@ fn stream(rows: &[Row], column: impl Fn(Vec<Option<&str>>) -> ArrayRef) -> Vec<u
 
 #[test]
 fn one_value_of_arrow_moves_no_other_event() {
-    let columns: [fn(Vec<Option<&str>>) -> ArrayRef; 5] = [
+    type MakeColumn = fn(Vec<Option<&str>>) -> ArrayRef;
+    let columns: [MakeColumn; 5] = [
         |values| Arc::new(StringArray::from(values)),
         |values| Arc::new(BinaryArray::from_iter(values)),
         |values| Arc::new(Int64Array::from_iter(values.iter().map(|text| (*text)?.parse::<i64>().ok()))),

@@ -5,6 +5,8 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::quantity::Span;
+
 /// An end of a window: its first event or moment, or the first after it.
 ///
 /// ```
@@ -33,6 +35,19 @@ impl Edge {
         match self {
             Edge::Event(number) => i64::try_from(*number).unwrap_or(i64::MAX),
             Edge::Instant(instant) => instant.as_microsecond(),
+        }
+    }
+
+    /// Returns true if a window of this length can end here: both are of events, or both of the clock.
+    pub(crate) fn can_end(&self, window: Span) -> bool {
+        matches!(self, Edge::Event(_)) == window.is_by_count()
+    }
+
+    /// The first position of this kind: by count nothing precedes the first event.
+    pub(crate) fn first_position(&self) -> i64 {
+        match self {
+            Edge::Event(_) => 0,
+            Edge::Instant(_) => i64::MIN,
         }
     }
 }

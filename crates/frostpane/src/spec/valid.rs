@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::policy::Policy;
 use super::users::{check_norms, check_users};
 use super::window::{Grid, Window};
-use super::{Edge, Norm, Spec, VERSION};
+use super::{Norm, Spec, VERSION};
 use crate::error::{Error, Result};
 use crate::privacy::{Cost, Delta, Epsilon, Split, Unit};
 use crate::quantity::span::{Span, micros};
@@ -117,9 +117,7 @@ impl ValidSpec {
                 "the policy is fixed, which is for windows whose end is known: say where they end, with until",
             ));
         };
-        // By count nothing precedes the first event.
-        let first = if self.window.is_by_count() { 0 } else { i64::MIN };
-        let end = until.position();
+        let (first, end) = (until.first_position(), until.position());
         let since = |window: &Span| end.saturating_sub(window.length() as i64).max(first);
         let mut starts: Vec<i64> = self.windows.iter().map(since).collect();
         // In between, panes of equal length, counted back from the end.
@@ -287,7 +285,7 @@ fn check_until(spec: &Spec, policy: Policy) -> Result<()> {
     if spec.continual {
         return Err(Error::parameter("until is given, but continual release has no end: leave it out"));
     }
-    if matches!(until, Edge::Event(_)) != spec.longest().is_by_count() {
+    if !until.can_end(spec.longest()) {
         return Err(Error::parameter(format!(
             "the windows end at {until}, and the longest is {}, but both must go by the number of events or both by time",
             spec.longest()

@@ -107,10 +107,13 @@ impl Window {
                 self.length
             )));
         }
-        let usual = usual_slide(self.length, policy)?;
-        // By count no event is late.
-        let lateness = if self.is_by_count() { 0 } else { micros(self.lateness) };
-        Grid::new(self.length.length(), given.map_or(usual, |slide| slide.length()), lateness, self.say())
+        let length = self.length.length();
+        let (usual, lateness) = match self.length {
+            // By count no event is late.
+            Span::Events(_) => (usual_slide_by_count(length, policy), 0),
+            Span::Clock(_) => (usual_slide_by_clock(length, policy)?, micros(self.lateness)),
+        };
+        Grid::new(length, given.map_or(usual, |slide| slide.length()), lateness, self.say())
     }
 
     pub(crate) fn longest(&self) -> Span {
@@ -149,15 +152,21 @@ impl Window {
     }
 }
 
-fn usual_slide(window: Span, policy: Policy) -> Result<u64> {
-    let (length, by_count) = (window.length(), window.is_by_count());
-    let uniform = length.div_ceil(if by_count { PANES_BY_COUNT } else { PANES_BY_CLOCK });
+fn usual_slide_by_count(length: u64, policy: Policy) -> u64 {
+    let uniform = length.div_ceil(PANES_BY_COUNT);
     match policy {
-        Policy::Uniform => Ok(uniform),
-        Policy::Exponential if by_count => Ok(length.div_ceil(YOUNGEST).max(uniform.min(WORTH_CLOSING))),
+        Policy::Uniform => uniform,
+        Policy::Exponential => length.div_ceil(YOUNGEST).max(uniform.min(WORTH_CLOSING)),
+        Policy::Smooth => uniform.min(TICK),
+        Policy::Fixed => 1,
+    }
+}
+
+fn usual_slide_by_clock(length: u64, policy: Policy) -> Result<u64> {
+    match policy {
+        Policy::Uniform => Ok(length.div_ceil(PANES_BY_CLOCK)),
         Policy::Exponential => Ok(length.div_ceil(YOUNGEST)),
         Policy::Fixed => Ok(1),
-        Policy::Smooth if by_count => Ok(uniform.min(TICK)),
         Policy::Smooth => Err(Error::parameter(
             "the smooth policy was asked for with a window by the clock, but it is for windows by count: use \
              the exponential policy, or give the window as a number of events",
