@@ -11,7 +11,7 @@ use crate::common::{folder, frostpane, stderr, stdout, text, words, written};
 #[path = "../../frostpane-events/tests/table/mod.rs"]
 mod table;
 
-use table::{Row, rows};
+use table::{Row, outcome_rows, rows};
 
 /// States and the options that begin them; text has a state of its own, because it has no columns.
 const STATES: [(&str, &str); 4] = [
@@ -67,5 +67,33 @@ fn files_are_the_events_of_the_table() {
             let unreadable = format!("{} of {} events could not be read", row.unreadable, row.events.len());
             assert_eq!(said.contains(&unreadable), row.unreadable > 0, "{}: {said}", row.name);
         }
+    }
+}
+
+#[test]
+fn a_state_says_what_became_of_the_events_of_the_table() {
+    let folder = folder("outcomes");
+    let said = ["", "came too late", "of the future", "without a key that counts", "without a user"];
+    for (number, row) in outcome_rows().into_iter().enumerate() {
+        let state = folder.join(number.to_string());
+        let spec = written(&folder, "spec.json", row.spec().as_bytes());
+        let columns: &[&str] = match row.spec() {
+            spec if spec.contains("user") => &["--time", "time", "--user", "user"],
+            spec if spec.contains("12h") => &["--time", "time"],
+            _ => &[],
+        };
+        let begin = ["init", text(&state), "--spec", text(&spec), "--key", "key"];
+        stdout(&frostpane(&[&begin[..], columns].concat(), b""));
+        let lines = row.lines(jiff::Timestamp::now().as_microsecond());
+        let file = written(&folder, &format!("{number}.jsonl"), lines.as_bytes());
+        let taken = stderr(&frostpane(&["ingest", text(&state), text(&file)], b""));
+        let [counted, others @ ..] = row.outcomes;
+        let parts = others.iter().zip(&said[1..]).filter(|(events, _)| **events > 0);
+        let parts: String = parts.map(|(events, why)| format!(", {events} {why}")).collect();
+        let expected = match &*parts {
+            "" => format!("{counted} events were taken\n"),
+            parts => format!("events were taken: {counted} counted{parts}\n"),
+        };
+        assert!(taken.contains(&expected), "{}: {taken}", row.name);
     }
 }

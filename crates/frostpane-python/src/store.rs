@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use frostpane::{Batch, Bytes, Event, Keys, Spec};
 use frostpane_store::{
-    AwaitedPane, Begin, ContinualRelease, Header, KeyKind, Renderings, SourceWriter, Store, StoredKey,
-    StoredRelease, Summary,
+    AwaitedPane, Begin, ContinualRelease, Header, KeyKind, Renderings, SourceOutcome, SourceWriter, Store,
+    StoredKey, StoredRelease, Summary,
 };
 use jiff::Timestamp;
 use pyo3::prelude::*;
@@ -108,8 +108,8 @@ impl StoreHandle {
         Ok(written(&self.header)?)
     }
 
-    /// Ingests the rows of a source, each of them once. Returns the number of new rows, the number of those
-    /// without a time, and the continual releases that fell due. If users are protected, the rows arrive at
+    /// Ingests the rows of a source, each of them once. Returns the numbers of new rows by their outcome, as JSON, and
+    /// the continual releases that fell due. If users are protected, the rows arrive at
     /// the given moment, by default now.
     #[pyo3(signature = (rows, source, until=None, told=None))]
     fn update(
@@ -119,7 +119,7 @@ impl StoreHandle {
         source: &str,
         until: Option<i64>,
         told: Option<Py<PyAny>>,
-    ) -> PyResult<(u64, u64, Vec<Made>)> {
+    ) -> PyResult<(String, Vec<Made>)> {
         let held = rows.borrow(py, self.spec())?;
         let columns = held.columns(self.spec())?;
         let mut pace = ProgressReporter::prompt(told, rows.len as u64);
@@ -288,7 +288,7 @@ fn take<K: ColumnKey>(
     source: &str,
     until: Option<i64>,
     pace: &mut ProgressReporter,
-) -> Result<(u64, u64, Vec<Made>)> {
+) -> Result<(String, Vec<Made>)> {
     let spec = store.header().spec.clone();
     let present = match until {
         // The moment itself is excluded.
@@ -305,8 +305,19 @@ fn take<K: ColumnKey>(
             UpdateError::Refused(cause) | UpdateError::Broken(cause) => cause,
         })?
     };
-    let (events, due) = feeding.finish(false)?;
-    Ok((events - before, without_time, lists(due, &spec)?))
+    let SourceOutcome { events, tally, lists: due } = feeding.finish(false)?;
+    let new = events - before;
+    let counts = json!({
+        "new": new,
+        "counted": new.saturating_sub(tally.not_counted()),
+        "late": tally.late,
+        "ahead": tally.ahead,
+        "without_key": tally.without_key,
+        "without_user": tally.without_user,
+        "without_time": without_time,
+        "not_sampled": tally.not_sampled,
+    });
+    Ok((counts.to_string(), lists(due, &spec)?))
 }
 
 fn lists<K: StoredKey>(lists: Vec<ContinualRelease<K>>, spec: &Spec) -> Result<Vec<Made>> {

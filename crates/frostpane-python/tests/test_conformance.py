@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,31 @@ def test_files_are_the_events_of_the_table(mode: str, tmp_path: Path) -> None:
                     store.update(file, id=name, key=key, **columns)
             else:
                 assert store.update(file, id=name, key=key, **columns).new == 0, name
+
+
+SPECS: dict[str, dict[str, Any]] = {
+    "count": {"window": 1_000, "slide": 100, "top": 5},
+    "clock": {"window": "12h", "slide": "1h", "lateness": "1h", "top": 5},
+    "user": {"window": "3d", "top": 5, "per_user": 1, "epoch": "1d"},
+}
+OUTCOMES: list[dict[str, Any]] = json.loads((Path(__file__).parents[2] / "frostpane-events/tests/outcomes.json").read_text())
+
+
+@pytest.mark.parametrize("row", OUTCOMES, ids=lambda row: row["name"])
+def test_a_store_says_what_became_of_the_events_of_the_table(row: dict[str, Any], tmp_path: Path) -> None:
+    now = datetime.now(timezone.utc)
+    moments = [None if seconds is None else now + timedelta(seconds=seconds) for seconds, _, _ in row["events"]]
+    file = tmp_path / "events.jsonl"
+    lines = [
+        {"key": key, "user": user} | ({} if moment is None else {"time": moment.isoformat()})
+        for moment, (_, key, user) in zip(moments, row["events"])
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    names: dict[str, Any] = {"count": {}, "clock": {"time": "time"}, "user": {"time": "time", "user": "user"}}[row["mode"]]
+    with frostpane.Store.create(tmp_path / "store", **SPECS[row["mode"]]) as store:
+        taken = store.update(file, id="events", key="key", **names)
+    outcomes = ("counted", "late", "ahead", "without_key", "without_user")
+    assert {name: getattr(taken, name) for name in outcomes} == {name: row[name] for name in outcomes}
 
 
 def test_an_empty_key_is_none_in_columns_too() -> None:

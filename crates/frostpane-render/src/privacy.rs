@@ -42,9 +42,7 @@ fn sentence<K: Key>(release: &Release<K>, each: &str, lists: &str) -> String {
 fn limits(unit: Unit) -> String {
     let not_hidden = format!("Not hidden: {}.", not_hidden(unit));
     match unit.bounds() {
-        None => {
-            format!("{not_hidden} Someone with several events is protected for each, not for all together.")
-        }
+        None => format!("{not_hidden}{}", UnitWords::of(unit).several),
         Some(bounds) => format!("{} {not_hidden}", bounded(&bounds)),
     }
 }

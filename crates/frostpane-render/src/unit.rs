@@ -50,7 +50,7 @@ const OF_EVENTS: UnitWords = UnitWords {
     whichever: "whichever one it is",
     otherwise: "any one event had another key",
     subject: "any one event",
-    several: " Someone with several events is protected for each of them, not for all together.",
+    several: " Someone with several events is protected for each, not for all together.",
     adaptive: "for an event that someone times by what lists showed",
     pane: "pane",
 };

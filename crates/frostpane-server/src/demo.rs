@@ -117,8 +117,14 @@ fn create_with_past(folder: &Path, spec: Value) -> Result<()> {
         }
         let until = told + STRIDE;
         let batch = synthetic_events(told, until, &mut random);
-        let delivery =
-            Delivery { id: None, digest: [0; 32], terms: "", receipt: "", batch: &batch, timed: true };
+        let delivery = Delivery {
+            id: None,
+            digest: [0; 32],
+            terms: "",
+            receipt: &|_| String::new(),
+            batch: &batch,
+            timed: true,
+        };
         store.take_deliveries(&[delivery], until)?;
         store.tick(until)?;
         told = until;
@@ -133,7 +139,7 @@ async fn feed(streams: Vec<Arc<StreamHandle>>) {
         let until = now().min(told + SECOND);
         let batch = synthetic_events(told, until, &mut random);
         for stream in &streams {
-            let _ = stream.take(None, String::new(), AnyBatch::Bytes(batch.clone())).await;
+            let _ = stream.take(None, None, AnyBatch::Bytes(batch.clone())).await;
         }
         told = until;
         if now() - told < STEP.as_micros() as i64 {

@@ -197,7 +197,7 @@ impl Service {
     /// Returns true if all releases of a stream after a number are held in memory. For tests.
     #[doc(hidden)]
     pub fn holds_after(&self, name: &str, number: u64) -> bool {
-        self.stream(name).is_some_and(|stream| stream.shared.shelf.after(number, Most::new(1, 1)).is_some())
+        self.stream(name).is_some_and(|stream| stream.shared.cache.after(number, Most::new(1, 1)).is_some())
     }
 
     pub(crate) fn streams(&self) -> Vec<Arc<StreamHandle>> {

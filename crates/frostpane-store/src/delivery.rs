@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use frostpane::Batch;
+use frostpane::stream::Outcome;
+use frostpane::{Batch, Tally};
 use redb::WriteTransaction;
 
 use crate::error::Result;
@@ -17,7 +18,7 @@ use crate::tables::{DELIVERIES, OUTLIVED, RECEIPTS, open_existing};
 const AHEAD: i64 = 3_600_000_000;
 
 /// A batch of a producer, which may come again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Delivery<'a, K> {
     /// The identity of the delivery if it may come again: never derived from its contents.
     pub id: Option<&'a str>,
@@ -26,7 +27,7 @@ pub struct Delivery<'a, K> {
     /// The terms under which the contents are read, which the id stands for too.
     pub terms: &'a str,
     /// The answer to the producer, which is given again when the delivery comes again.
-    pub receipt: &'a str,
+    pub receipt: &'a dyn Fn(&Tally) -> String,
     /// The events.
     pub batch: &'a Batch<K>,
     /// True if the times are the producer's; others would never be too late when they come again.
@@ -37,7 +38,7 @@ pub struct Delivery<'a, K> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeliveryOutcome {
     /// Its events are stored.
-    Taken,
+    Taken(Tally),
     /// Its events had been stored before.
     Again,
     /// Other contents were delivered under its id: nothing was ingested.
@@ -68,7 +69,7 @@ impl<K: StoredKey> Store<K> {
         let mut batch = Batch::new();
         for delivery in deliveries {
             let outcome = self.judge(delivery, &new)?;
-            if outcome == DeliveryOutcome::Taken {
+            if let DeliveryOutcome::Taken(_) = outcome {
                 batch.append(delivery.batch);
                 if let Some(id) = delivery.id {
                     new.insert(id, (delivery, self.outlived(delivery, present)));
@@ -79,14 +80,26 @@ impl<K: StoredKey> Store<K> {
         if batch.is_empty() && new.is_empty() {
             return Ok((outcomes, Vec::new()));
         }
-        let taken = self.change(|stream| stream.ingest(&batch, present))?;
+        let mut receipts = BTreeMap::new();
+        let taken = self.change(|stream| {
+            let mut all = Outcome::default();
+            for (delivery, outcome) in deliveries.iter().zip(&mut outcomes) {
+                if let DeliveryOutcome::Taken(tally) = outcome {
+                    let taken = stream.ingest(delivery.batch, present)?;
+                    *tally = taken.tally;
+                    receipts.extend(delivery.id.map(|id| (id, (delivery.receipt)(tally))));
+                    all += taken;
+                }
+            }
+            Ok(all)
+        })?;
         let now = self.stream.now();
         let entry = (LogEntry::Events(&batch), present);
         let lists = self.persist(taken, entry, None, |transaction| {
             forget(transaction, now)?;
             for (&id, (delivery, outlived)) in &new {
                 transaction.open_table(DELIVERIES)?.insert(id, &delivery.digest)?;
-                transaction.open_table(RECEIPTS)?.insert(id, (delivery.terms, delivery.receipt))?;
+                transaction.open_table(RECEIPTS)?.insert(id, (delivery.terms, receipts[id].as_str()))?;
                 if let Some(outlived) = *outlived {
                     transaction.open_table(OUTLIVED)?.insert((outlived, id), ())?;
                 }
@@ -96,6 +109,7 @@ impl<K: StoredKey> Store<K> {
         Ok((outcomes, lists))
     }
 
+    /// The outcome of a delivery; the tally of one that is taken is not known yet.
     fn judge(&self, delivery: &Delivery<'_, K>, new: &NewDeliveries<'_, K>) -> Result<DeliveryOutcome> {
         let Delivery { digest, terms, .. } = *delivery;
         let before = match delivery.id {
@@ -105,10 +119,9 @@ impl<K: StoredKey> Store<K> {
                 None => self.delivered(id, digest, terms)?,
             },
         };
+        let taken = || DeliveryOutcome::Taken(Tally::default());
         Ok(before.unwrap_or_else(|| {
-            self.stream
-                .check(delivery.batch)
-                .map_or_else(DeliveryOutcome::Refused, |()| DeliveryOutcome::Taken)
+            self.stream.check(delivery.batch).map_or_else(DeliveryOutcome::Refused, |()| taken())
         }))
     }
 

@@ -1,7 +1,7 @@
 //! Events and time: each batch and each tick is committed before it is acknowledged.
 
 use frostpane::stream::Outcome;
-use frostpane::{Batch, Release};
+use frostpane::{Batch, Release, Tally};
 use redb::{ReadableDatabase, WriteTransaction};
 
 use crate::error::{Error, Result};
@@ -42,13 +42,13 @@ impl<K: StoredKey> Store<K> {
         progress: SourceProgress,
         batch: &Batch<K>,
         present: i64,
-    ) -> Result<Vec<ContinualRelease<K>>> {
+    ) -> Result<(Tally, Vec<ContinualRelease<K>>)> {
         self.check_usable()?;
         // A batch that is refused has changed nothing.
         self.stream.check(batch)?;
         let outcome = self.change(|stream| stream.ingest(batch, present))?;
-        let entry = (LogEntry::Events(batch), present);
-        self.persist(outcome, entry, Some((source, progress)), |_| Ok(()))
+        let (tally, entry) = (outcome.tally, (LogEntry::Events(batch), present));
+        Ok((tally, self.persist(outcome, entry, Some((source, progress)), |_| Ok(()))?))
     }
 
     /// Advances time to this moment, in microseconds since 1970. Time never goes back.

@@ -80,7 +80,7 @@ pub use history::{Action, ChainHead, Record};
 #[doc(hidden)]
 pub use log::replay;
 pub use release::{DryRun, Renderings, StoredRelease};
-pub use source::SourceWriter;
+pub use source::{SourceOutcome, SourceWriter};
 pub use store::{Begin, ContinualRelease, Store};
 pub use witness::remove_witness;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use frostpane::stream::{Mark, RunOfUsers, SecretBytes, SnapshotSource as StoredParts, SpillFactory};
+use frostpane::stream::{RunOfUsers, SecretBytes, SecretId, SnapshotSource as StoredParts, SpillFactory};
 use frostpane::{Keys, Stream};
 use redb::{Database, ReadableDatabase, ReadableTable};
 
@@ -191,7 +191,7 @@ impl StoredParts for StateReader<'_> {
         self.found(value(self.database, PANES, key))
     }
 
-    fn secret(&mut self, mark: &Mark) -> Option<SecretBytes> {
+    fn secret(&mut self, mark: &SecretId) -> Option<SecretBytes> {
         self.found(self.secrets.find(mark))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use frostpane::stream::{Grant, Mark, SecretBytes, mark_of};
+use frostpane::stream::{Grant, SecretBytes, SecretId, secret_id};
 use frostpane::{Accountant, Amount, Release, Span};
 use redb::{ReadableDatabase, ReadableTable, WriteTransaction};
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ impl ReleaseRow {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PendingRow {
     paid: Vec<u8>,
-    mark: Mark,
+    mark: SecretId,
 }
 
 /// A release that is charged and not yet stored. Its noise follows from a secret that was stored with the
@@ -80,7 +80,7 @@ pub(crate) struct PendingRow {
 struct PendingRelease {
     window: Span,
     paid: Grant,
-    mark: Mark,
+    mark: SecretId,
 }
 
 impl<K: StoredKey> Store<K> {
@@ -110,7 +110,7 @@ impl<K: StoredKey> Store<K> {
             Err(refusal) => return Err(self.unaffordable(refusal)),
         };
         let secret = random::<32>()?;
-        let mark = mark_of(&secret);
+        let mark = secret_id(&secret);
         let row = ReleaseRow {
             ordered: Some(PendingRow { paid: paid.to_bytes(), mark }),
             ..ReleaseRow::empty(window)

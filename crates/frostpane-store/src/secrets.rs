@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use frostpane::stream::{Mark, SecretBytes, mark_of};
+use frostpane::stream::{SecretBytes, SecretId, secret_id};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ const FIRST: u64 = 1;
 pub(crate) struct Secrets {
     path: PathBuf,
     file: File,
-    places: BTreeMap<Mark, u64>,
+    places: BTreeMap<SecretId, u64>,
     free: Vec<u64>,
     end: u64,
 }
@@ -41,7 +41,7 @@ impl Secrets {
             if *secret == NONE {
                 secrets.free.push(place);
             } else {
-                secrets.places.insert(mark_of(&secret), place);
+                secrets.places.insert(secret_id(&secret), place);
             }
         }
         Ok(secrets)
@@ -54,7 +54,7 @@ impl Secrets {
         Ok(secret)
     }
 
-    pub fn find(&self, mark: &Mark) -> Result<Option<SecretBytes>> {
+    pub fn find(&self, mark: &SecretId) -> Result<Option<SecretBytes>> {
         self.places.get(mark).map(|&place| self.read(place)).transpose()
     }
 
@@ -75,7 +75,7 @@ impl Secrets {
     pub fn keep<'a>(&mut self, secrets: impl IntoIterator<Item = &'a [u8; SECRET]>) -> Result<()> {
         let mut written = false;
         for secret in secrets {
-            let mark = mark_of(secret);
+            let mark = secret_id(secret);
             if self.places.contains_key(&mark) {
                 continue;
             }
@@ -91,8 +91,8 @@ impl Secrets {
     }
 
     /// Overwrites all secrets but these in place.
-    pub fn erase_others(&mut self, kept: &[Mark]) -> Result<()> {
-        let others: Vec<(Mark, u64)> = self
+    pub fn erase_others(&mut self, kept: &[SecretId]) -> Result<()> {
+        let others: Vec<(SecretId, u64)> = self
             .places
             .iter()
             .filter(|(mark, _)| !kept.contains(mark))

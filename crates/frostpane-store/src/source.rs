@@ -1,6 +1,6 @@
 //! Sources: each event of a source is ingested once, however often the source is given.
 
-use frostpane::{Batch, Event};
+use frostpane::{Batch, Event, Tally};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::clock::WallClock;
@@ -58,6 +58,17 @@ impl SourceProgress {
     }
 }
 
+/// The outcome of the events of a source.
+#[derive(Debug)]
+pub struct SourceOutcome<K: StoredKey> {
+    /// The number of events that are stored, now and before.
+    pub events: u64,
+    /// Those stored now. For the operator: **it must not be published**.
+    pub tally: Tally,
+    /// The continual releases that they have brought about.
+    pub lists: Vec<ContinualRelease<K>>,
+}
+
 /// Writes the events of a source into a store. The source is given from its beginning each time: events that
 /// were written before are skipped, and must be the same. Events are durable once they are acknowledged: a
 /// batch by the push that completes it, the rest by [`finish`](Self::finish).
@@ -70,6 +81,7 @@ pub struct SourceWriter<'a, K: StoredKey> {
     events: u64,
     first: (u64, u128),
     present: i64,
+    tally: Tally,
     lists: Vec<ContinualRelease<K>>,
 }
 
@@ -84,6 +96,7 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
             hasher: Xxh3::new(),
             events: 0,
             first: (0, 0),
+            tally: Tally::default(),
             lists: Vec::new(),
         }
     }
@@ -204,7 +217,8 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
             first: self.first,
             complete,
         };
-        let lists = self.store.take(&self.source, progress, &self.batch, self.present)?;
+        let (tally, lists) = self.store.take(&self.source, progress, &self.batch, self.present)?;
+        self.tally += tally;
         self.lists.extend(lists);
         self.before = progress;
         self.batch.clear();
@@ -216,9 +230,8 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
         std::mem::take(&mut self.lists)
     }
 
-    /// Acknowledges all events, and declares the source complete if it is. Returns the number of events that
-    /// were written, now and before, and the continual releases that they have brought about.
-    pub fn finish(mut self, complete: bool) -> Result<(u64, Vec<ContinualRelease<K>>)> {
+    /// Acknowledges all events, and declares the source complete if it is.
+    pub fn finish(mut self, complete: bool) -> Result<SourceOutcome<K>> {
         if self.is_behind() {
             self.skip_known()?;
             if self.is_behind() {
@@ -226,6 +239,6 @@ impl<'a, K: StoredKey> SourceWriter<'a, K> {
             }
         }
         self.acknowledge(complete || self.before.complete)?;
-        Ok((self.events, self.lists))
+        Ok(SourceOutcome { events: self.events, tally: self.tally, lists: self.lists })
     }
 }

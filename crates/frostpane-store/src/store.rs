@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use frostpane::stream::{Mark, RunOfUsers};
+use frostpane::stream::{RunOfUsers, SecretId};
 use frostpane::{Keys, Release, Spec, Stream};
 use jiff::Timestamp;
 use redb::{Database, ReadableDatabase};
@@ -66,7 +66,7 @@ pub struct Store<K: StoredKey> {
     pub(crate) stored_runs: BTreeSet<RunOfUsers>,
     pub(crate) log: LogPosition,
     /// Secrets of releases that are charged and not yet stored.
-    pub(crate) pending_secrets: Vec<Mark>,
+    pub(crate) pending_secrets: Vec<SecretId>,
     pub(crate) commits: u64,
     pub(crate) ahead: u64,
     /// Memory and disk may differ.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use frostpane::Stream;
-use frostpane::stream::{Mark, RunOfUsers, SecretBytes, mark_of};
+use frostpane::stream::{RunOfUsers, SecretBytes, SecretId, secret_id};
 use jiff::Timestamp;
 use redb::WriteTransaction;
 use zeroize::Zeroizing;
@@ -176,7 +176,7 @@ impl<K: StoredKey> Store<K> {
 
     /// Overwrites the secrets that no release needs any more.
     pub(crate) fn erase_secrets(&mut self) -> Result<()> {
-        let mut needed: Vec<Mark> = self.stream.secrets().into_iter().map(mark_of).collect();
+        let mut needed: Vec<SecretId> = self.stream.secrets().into_iter().map(secret_id).collect();
         needed.extend(&self.pending_secrets);
         self.secrets.erase_others(&needed)
     }

@@ -142,13 +142,13 @@ impl Witness {
         }
         // The process may have ended between the commit and the witness.
         let before = head_at(head.generation.saturating_sub(1))?.unwrap_or_default();
-        let fence = match self.find([head, &before, known].map(mark_of))? {
+        let fence = match self.find([head, &before, known].map(secret_id))? {
             Some(fence) => fence,
             None if !found.fenced => self.first_fence(&found)?,
             None => return Err(self.is_copy()),
         };
         let is_known = found.head == *head && found.fenced && found.beginning.is_none();
-        let stands = fence.mark == mark_of(head);
+        let stands = fence.mark == secret_id(head);
         (self.contents, self.fence) = (Some(found), Some(fence));
         if is_known && stands {
             return Ok(());
@@ -158,7 +158,7 @@ impl Witness {
 
     /// Creates the fence of a witness that was written by a version before fences.
     fn first_fence(&self, found: &WitnessFile) -> Result<Fence> {
-        let fence = self.create_fence(mark_of(&found.head))?;
+        let fence = self.create_fence(secret_id(&found.head))?;
         // A process that was here before has changed the witness before it went on.
         if self.read()?.as_ref() != Some(found) {
             let _ = fs::remove_file(self.fence_at(&fence.mark));
@@ -212,14 +212,14 @@ impl Witness {
             beginning: self.beginning.clone(),
         };
         if let Some(fence) = &self.fence {
-            self.move_fence(&fence.mark, &mark_of(head))?;
+            self.move_fence(&fence.mark, &secret_id(head))?;
             points::reached();
         }
         replace(&self.path, &serde_json::to_vec(&contents)?, true)?;
         self.contents = Some(contents);
         match &mut self.fence {
-            Some(fence) => fence.mark = mark_of(head),
-            None => self.fence = Some(self.create_fence(mark_of(head))?),
+            Some(fence) => fence.mark = secret_id(head),
+            None => self.fence = Some(self.create_fence(secret_id(head))?),
         }
         for other in self.others.drain(..) {
             let _ = fs::remove_file(self.path.with_file_name(fence_name(&self.path, &other.mark)));
@@ -336,7 +336,7 @@ pub fn remove_witness(path: &Path) -> io::Result<()> {
     }
 }
 
-fn mark_of(head: &ChainHead) -> String {
+fn secret_id(head: &ChainHead) -> String {
     head.mark.chars().take(MARK).collect()
 }
 
@@ -438,7 +438,7 @@ mod tests {
         first.advance("store", &three, HighWater::default()).unwrap();
         assert!(second.advance("store", &two, HighWater::default()).is_err());
         first.check().unwrap();
-        assert_eq!(first.fences().unwrap(), [mark_of(&three)]);
+        assert_eq!(first.fences().unwrap(), [secret_id(&three)]);
     }
 
     /// A copy made between commit and witness has the same noise so far; one of the two goes on from there.

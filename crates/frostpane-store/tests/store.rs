@@ -11,7 +11,7 @@ use common::{
     ALL, Folder, HOUR, begin, copy, create, created, event, fence, hour, is_continual, longest, reopened,
     run, spec, witnessed,
 };
-use frostpane::{Batch, Bytes, Event, Keys, Span, Spec};
+use frostpane::{Batch, Bytes, Event, Keys, Span, Spec, Tally};
 use frostpane_store::DeliveryOutcome::{Again, Other, OtherTerms, Refused, Taken};
 use frostpane_store::{Action, Begin, Delivery, DeliveryOutcome, Error, Header, Store, Summary, points};
 use redb::ReadableTable;
@@ -53,7 +53,7 @@ fn feed(store: &mut Store<Bytes>, id: &str, numbers: Range<u32>, complete: bool)
     for number in numbers {
         feed.push(Event::of(number.to_be_bytes().as_slice()))?;
     }
-    feed.finish(complete).map(|(events, _)| events)
+    feed.finish(complete).map(|outcome| outcome.events)
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn only_what_cannot_be_an_event_refuses_a_batch() {
         feed.push(Event::of(key)).unwrap();
     }
     feed.push(Event { time: None, key: None, user: None }).unwrap();
-    assert_eq!(feed.finish(false).unwrap().0, 4);
+    assert_eq!(feed.finish(false).unwrap().events, 4);
     assert_eq!(store.stream().now() + 1, 4, "each is an event");
     let mut feed = store.feed("wrong").unwrap();
     feed.push(Event::of(b"known".as_slice())).unwrap();
@@ -114,7 +114,7 @@ fn only_what_cannot_be_an_event_refuses_a_batch() {
     assert_eq!(store.stream().now() + 1, 4, "none of them was taken");
     let mut feed = store.feed("wrong").unwrap();
     feed.push(Event::of(b"known".as_slice())).unwrap();
-    assert_eq!(feed.finish(false).unwrap().0, 1, "and the next one is");
+    assert_eq!(feed.finish(false).unwrap().events, 1, "and the next one is");
 }
 
 #[test]
@@ -600,7 +600,14 @@ fn only_ticks_end_an_epoch_of_people() {
 const LAST_THOUSAND: &str = r#"{ "window": 1000, "slide": 100, "top": 3 }"#;
 
 fn delivery<'a>(id: &'a str, digest: u8, batch: &'a Batch<Bytes>) -> Delivery<'a, Bytes> {
-    Delivery { id: Some(id), digest: [digest; 32], terms: "jsonl", receipt: "", batch, timed: true }
+    Delivery {
+        id: Some(id),
+        digest: [digest; 32],
+        terms: "jsonl",
+        receipt: &|_| String::new(),
+        batch,
+        timed: true,
+    }
 }
 
 /// Delivers events with these times under an id and with a hash, twice at one moment.
@@ -615,21 +622,29 @@ fn deliver(
     times.iter().for_each(|&time| batch.push(Event { time, key: Some(b"snow".as_slice()), user: None }));
     let delivery = delivery(id, digest, &batch);
     let (outcomes, _) = store.take_deliveries(&[delivery.clone(), delivery], present).unwrap();
-    assert_ne!(outcomes[1], Taken, "twice in one transaction it counts once");
-    outcomes[0].clone()
+    assert!(!matches!(outcomes[1], Taken(_)), "twice in one transaction it counts once");
+    match outcomes[0].clone() {
+        Taken(_) => taken(),
+        other => other,
+    }
+}
+
+/// A delivery that was taken, whatever became of its events.
+fn taken() -> DeliveryOutcome {
+    Taken(Tally::default())
 }
 
 #[test]
 fn a_delivery_counts_once_under_its_id_also_in_another_process() {
     let (_folder, state) = Folder::with_state();
     let mut store = create(&state, LAST_THOUSAND);
-    for (id, digest, outcome) in [("a", 1, Taken), ("a", 1, Again), ("a", 2, Other), ("b", 2, Taken)] {
+    for (id, digest, outcome) in [("a", 1, taken()), ("a", 1, Again), ("a", 2, Other), ("b", 2, taken())] {
         assert_eq!(deliver(&mut store, id, digest, &[None], i64::MAX), outcome);
         store = reopened(store, &state);
         assert!(matches!(deliver(&mut store, "c", 1, &[Some(5)], i64::MAX), Refused(_)));
     }
     let unknown = deliver(&mut store, "c", 1, &[None], i64::MAX);
-    assert_eq!(unknown, Taken, "what was refused is not known");
+    assert_eq!(unknown, taken(), "what was refused is not known");
     assert_eq!(store.stream().counted(), 3);
 }
 
@@ -639,11 +654,12 @@ fn a_delivery_that_comes_again_has_its_receipt_and_another_reading_of_it_is_told
     let mut store = create(&state, LAST_THOUSAND);
     let mut batch = Batch::new();
     batch.push(Event::of(b"snow".as_slice()));
-    let delivery = Delivery { terms: "csv", receipt: "one event", ..delivery("a", 1, &batch) };
-    let other = Delivery { terms: "tsv", receipt: "no event", ..delivery.clone() };
+    let delivery =
+        Delivery { terms: "csv", receipt: &|_| "one event".to_owned(), ..delivery("a", 1, &batch) };
+    let other = Delivery { terms: "tsv", receipt: &|_| "no event".to_owned(), ..delivery.clone() };
     let all = [delivery.clone(), other.clone(), delivery.clone()];
     let (outcomes, _) = store.take_deliveries(&all, i64::MAX).unwrap();
-    assert_eq!(outcomes, [Taken, OtherTerms, Again], "in one transaction");
+    assert_eq!(outcomes, [taken(), OtherTerms, Again], "in one transaction");
     let mut store = reopened(store, &state);
     let (outcomes, _) = store.take_deliveries(&[other, delivery], i64::MAX).unwrap();
     assert_eq!(outcomes, [OtherTerms, Again]);
@@ -663,7 +679,7 @@ fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
     let (_folder, mut store) = created(json);
     let at =
         |store: &mut Store<Bytes>, id: &str, hour: i64| deliver(store, id, 1, &[Some(hour * HOUR)], i64::MAX);
-    assert_eq!(at(&mut store, "early", 1), Taken);
+    assert_eq!(at(&mut store, "early", 1), taken());
     for hour in 2..=21 {
         at(&mut store, &format!("at {hour}"), hour);
         assert_eq!(at(&mut store, "early", 1), Again, "hour {hour}");
@@ -674,7 +690,7 @@ fn the_id_of_a_delivery_is_known_until_its_events_are_too_late() {
     }
     // Its id is forgotten, and it is late.
     assert_eq!(store.receipt("early").unwrap(), None, "nor its receipt kept");
-    assert_eq!(at(&mut store, "early", 1), Taken);
+    assert_eq!(at(&mut store, "early", 1), taken());
     assert_eq!(store.stream().tally().late, dropped + 1);
 }
 
@@ -684,14 +700,14 @@ fn ids_are_forgotten_also_of_what_holds_nothing_or_lies_far_ahead() {
     let year_3000 = 32_503_680_000_000_000;
     let both: [(&str, &[Option<i64>]); 2] = [("nothing", &[]), ("far", &[Some(year_3000)])];
     for (id, times) in both {
-        assert_eq!(deliver(&mut store, id, 1, times, HOUR), Taken);
+        assert_eq!(deliver(&mut store, id, 1, times, HOUR), taken());
         assert_eq!(deliver(&mut store, id, 2, times, 2 * HOUR), Other);
     }
     for hour in 2..=45 {
         deliver(&mut store, &format!("at {hour}"), 1, &[Some(hour * HOUR)], hour * HOUR);
     }
     for (id, times) in both {
-        assert_eq!(deliver(&mut store, id, 2, times, 45 * HOUR), Taken, "{id}");
+        assert_eq!(deliver(&mut store, id, 2, times, 45 * HOUR), taken(), "{id}");
     }
 }
 
@@ -701,13 +717,13 @@ fn ids_are_forgotten_also_of_what_holds_nothing_or_lies_far_ahead() {
 fn an_id_outlives_events_that_were_ahead_of_the_clock() {
     let (_folder, mut store) = created(r#"{ "window": "2s", "slide": "1s", "top": 3 }"#);
     for (id, digest, seconds, outcome) in [
-        ("ahead", 1, 100, Taken),
-        ("other", 1, 104, Taken),
+        ("ahead", 1, 100, taken()),
+        ("other", 1, 104, taken()),
         // Its own time is five seconds later.
         ("other", 2, 105, Other),
         ("ahead", 1, 105, Again),
-        ("later", 1, 4_000, Taken),
-        ("ahead", 1, 4_000, Taken),
+        ("later", 1, 4_000, taken()),
+        ("ahead", 1, 4_000, taken()),
     ] {
         let moment = seconds * 1_000_000;
         assert_eq!(deliver(&mut store, id, digest, &[Some(moment)], moment), outcome, "{id} at {seconds}");

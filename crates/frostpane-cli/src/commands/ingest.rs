@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use frostpane::{Batch, Span};
-use frostpane_store::{ContinualRelease, SourceWriter, Store, WallClock};
+use frostpane::{Batch, Span, Tally};
+use frostpane_store::{ContinualRelease, SourceOutcome, SourceWriter, Store, WallClock};
 
 use super::notes::read_notes;
 use super::state;
@@ -150,23 +150,36 @@ impl<K: TextKey> Gather for Batch<K> {
     }
 }
 
+/// Events of a source, for the operator alone.
 pub struct IngestCounts {
     new: u64,
     before: u64,
+    tally: Tally,
 }
 
 impl fmt::Display for IngestCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { new, before } = *self;
+        let Self { new, before, tally } = *self;
         if new == 0 {
             let before = count_of(before, "event", "events");
             return write!(f, "nothing is new ({before} had been taken before)");
         }
         f.write_str(&count_of(new, "event was taken", "events were taken"))?;
-        match before {
-            0 => Ok(()),
-            before => write!(f, ", after {} before", grouped(before)),
+        if before > 0 {
+            write!(f, ", after {} before", grouped(before))?;
         }
+        let not_counted = [
+            (tally.late, "came too late"),
+            (tally.ahead, "of the future"),
+            (tally.without_key, "without a key that counts"),
+            (tally.without_user, "without a user"),
+            (tally.not_sampled, "of users that are not in the sample"),
+        ];
+        let mut parts = not_counted.into_iter().filter(|(events, _)| *events > 0).peekable();
+        if parts.peek().is_some() {
+            write!(f, ": {} counted", grouped(new.saturating_sub(tally.not_counted())))?;
+        }
+        parts.try_for_each(|(events, why)| write!(f, ", {} {why}", grouped(events)))
     }
 }
 
@@ -233,7 +246,7 @@ pub fn take<K: TextKey>(
     read_notes(source).into_iter().for_each(tell);
     let (feeding, show) = feeding.into_inner().unwrap_or_else(PoisonError::into_inner);
     read?;
-    let (events, lists) = feeding.finish(complete)?;
+    let SourceOutcome { events, tally, lists } = feeding.finish(complete)?;
     show(lists)?;
     if was_complete && events > before {
         tell(format_args!("{id} was said to be complete, and had more events all the same: they were taken"));
@@ -249,7 +262,7 @@ pub fn take<K: TextKey>(
             count_of(store.ahead() - ahead, "event lies", "events lie")
         ));
     }
-    Ok(IngestCounts { new: events - before, before })
+    Ok(IngestCounts { new: events - before, before, tally })
 }
 
 /// Reads a source to its end. If a clock ends slides, it waits until a pipe has given what it held.

@@ -18,14 +18,15 @@ pub struct EventTally {
     /// Events with a time that cannot be.
     set_aside: u64,
     counted: Tally,
-    /// Events whose key was looked at.
+    /// Events in time, whose key was looked at.
     pub looked_at: u64,
 }
 
 impl EventTally {
     pub fn new(unit: Unit, events: u64, filter: &TimeFilter, counted: Tally) -> Self {
         let set_aside = filter.set_aside;
-        let looked_at = (events - set_aside).saturating_sub(counted.without_user);
+        let not_in_time = counted.not_counted() - counted.without_key;
+        let looked_at = (events - set_aside).saturating_sub(not_in_time);
         Self { unit, events, set_aside, counted, looked_at }
     }
 

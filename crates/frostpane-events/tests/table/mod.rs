@@ -37,6 +37,52 @@ pub fn rows() -> Vec<Row> {
     table.as_array().unwrap().iter().map(row).collect()
 }
 
+/// Events around the present, and the number of those with each outcome.
+pub struct OutcomeRow {
+    pub name: String,
+    mode: String,
+    events: Vec<Value>,
+    /// Counted, late, ahead, without a key, without a user.
+    pub outcomes: [u64; 5],
+}
+
+pub const OUTCOMES: [&str; 5] = ["counted", "late", "ahead", "without_key", "without_user"];
+
+impl OutcomeRow {
+    /// The specification of its stream.
+    pub fn spec(&self) -> &'static str {
+        match self.mode.as_str() {
+            "count" => r#"{ "window": 1000, "slide": 100, "top": 5 }"#,
+            "clock" => r#"{ "window": "12h", "slide": "1h", "lateness": "1h", "top": 5 }"#,
+            _ => r#"{ "window": "3d", "top": 5, "unit": { "user": { "per_user": 1, "epoch": "1d" } } }"#,
+        }
+    }
+
+    /// The events as JSON Lines, with times in microseconds since 1970.
+    pub fn lines(&self, present: i64) -> String {
+        let line = |event: &Value| {
+            let mut line = serde_json::json!({ "key": event[1], "user": event[2] });
+            if let Some(seconds) = event[0].as_i64() {
+                line["time"] = (present + seconds * 1_000_000).into();
+            }
+            format!("{line}\n")
+        };
+        self.events.iter().map(line).collect()
+    }
+}
+
+pub fn outcome_rows() -> Vec<OutcomeRow> {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../frostpane-events/tests/outcomes.json");
+    let table: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let row = |row: &Value| OutcomeRow {
+        name: row["name"].as_str().unwrap().to_owned(),
+        mode: row["mode"].as_str().unwrap().to_owned(),
+        events: row["events"].as_array().unwrap().clone(),
+        outcomes: OUTCOMES.map(|outcome| row[outcome].as_u64().unwrap()),
+    };
+    table.as_array().unwrap().iter().map(row).collect()
+}
+
 fn row(row: &Value) -> Row {
     let text = |name: &str| row[name].as_str().unwrap().to_owned();
     let number = |name: &str| row[name].as_u64().unwrap();

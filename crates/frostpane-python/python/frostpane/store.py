@@ -104,8 +104,20 @@ class Taken:
 
     new: int
     """The number of new events; those that were stored under this id before are skipped."""
+    counted: int
+    """Those of them that count for a key, before bounds of users. Each of the others is in one of the numbers below."""
+    late: int
+    """Events whose pane, or epoch, had ended."""
+    ahead: int
+    """Events later than the clock allows."""
+    without_key: int
+    """Events without a key that counts: missing, undeclared or too long."""
+    without_user: int
+    """Events without a user, where users are protected."""
     without_time: int
     """Events without a time within the calendar, which were left out."""
+    not_sampled: int
+    """Events of users that are not in the sample."""
     lists: list[Release]
     """The continual releases that fell due."""
 
@@ -235,11 +247,11 @@ class Store(Closing):
         clock of the machine; an event belongs to the epoch of its own time, and waits for it.
         """
         end = None if until is None else micros(until)
-        new, without_time, made = self._handle.update(rows(events, key, time, user, json.dumps(self._header["spec"])), id, end, told(progress))
+        counts, made = self._handle.update(rows(events, key, time, user, json.dumps(self._header["spec"])), id, end, told(progress))
         lists = [Release(*each) for each in made]
         if end is not None:
             lists += self.advance(end)
-        return Taken(new, without_time, lists)
+        return Taken(**json.loads(counts), lists=lists)
 
     def advance(self, time: Moment | None = None, *, accept_clock: bool = False) -> list[Release]:
         """Advances time to a moment, with or without events; it never goes back. Returns the continual

@@ -4,12 +4,12 @@
 //! its content security policy forbids both, so a key that got past the escaping would still be harmless.
 
 mod bar;
-mod budget;
 mod bump;
 mod changes;
 mod escape;
 mod lead;
 mod list;
+mod protection;
 mod trend;
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ pub fn write<K: Key>(
         "lead" => lead::paragraphs(releases),
         "course" => mem::take(&mut course),
         "lists" => mem::take(&mut lists),
-        "privacy" => budget::section(releases),
+        "privacy" => protection::section(releases),
         "version" => env!("CARGO_PKG_VERSION").to_owned(),
         "data" => mem::take(&mut data),
         _ => String::new(),

@@ -11,10 +11,10 @@ mod neighbours;
 
 use std::thread;
 
-use frostpane::{Batch, Bytes, Event};
+use frostpane::{Batch, Bytes, Event, Tally};
 use frostpane_events::{Column, Error, Format, OnInvalid, Schema, read_bytes};
 use frostpane_store::KeyKind;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::key::{AnyBatch, ServedKey};
@@ -62,9 +62,46 @@ pub struct ParseRules {
 #[derive(Debug)]
 pub struct ParsedEvents {
     pub batch: AnyBatch,
-    pub events: u64,
-    /// Events that could not be read, or were left out.
-    pub wrong: u64,
+    pub counts: EventCounts,
+}
+
+/// Numbers of events of a request by their outcome, as they are answered and stored with its id; null if an
+/// earlier version of the service took the request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct EventCounts {
+    /// Events of the request.
+    pub events: Option<u64>,
+    /// Events that count for a key, before bounds of users.
+    counted: Option<u64>,
+    /// Events whose pane, or epoch, had ended. They do not count when they are sent again.
+    late: Option<u64>,
+    /// Events later than the clock by more than the tolerance. They do not count when they are sent again.
+    ahead: Option<u64>,
+    /// Events in time without a key that counts.
+    without_key: Option<u64>,
+    /// Events in time without a user, where users are protected.
+    without_user: Option<u64>,
+    /// Events that could not be read: with a time they are events without a key, and else they are left out.
+    pub wrong: Option<u64>,
+}
+
+impl EventCounts {
+    /// Adds the outcome of the events that were in time when they were parsed.
+    pub fn with(self, tally: &Tally) -> Self {
+        let add = |parsed: Option<u64>, more: u64| Some(parsed.unwrap_or(0) + more);
+        let (late, ahead) = (add(self.late, tally.late), add(self.ahead, tally.ahead));
+        let parsed = [self.late, self.ahead].into_iter().flatten().sum::<u64>();
+        let counted = self.events.map(|events| events.saturating_sub(parsed + tally.not_counted()));
+        Self {
+            counted,
+            late,
+            ahead,
+            without_key: Some(tally.without_key),
+            without_user: Some(tally.without_user),
+            ..self
+        }
+    }
 }
 
 #[cfg(test)]
@@ -124,28 +161,31 @@ fn read_as<K: ServedKey>(body: &[u8], rules: &ParseRules) -> Result<ParsedEvents
     // With users an event belongs to the epoch of its own time, and waits for it. Without, times are public,
     // and no key is moved.
     let latest_counted = if rules.has_user { latest } else { rules.present };
-    let (mut batch, mut seen, mut left_out) = (Batch::<K>::new(), 0_u64, 0);
+    let (mut batch, mut seen, mut late, mut ahead) = (Batch::<K>::new(), 0_u64, 0, 0);
     let tally = read_bytes(body, rules.format, &rules.schema(), |event| {
         seen += 1;
         if seen.is_multiple_of(TURN) {
             thread::yield_now();
         }
-        let is_before = |time: i64| rules.since.is_some_and(|since| time < since);
-        if event.time.is_some_and(|time| time > latest || time < rules.earliest) {
-            // Counted as left out, rather than dropped silently: no release can reach it any more.
-            left_out += 1;
+        // No release can reach an event before this: the library need not see it.
+        let earliest = rules.since.map_or(rules.earliest, |since| since.max(rules.earliest));
+        if event.time.is_some_and(|time| time > latest) {
+            ahead += 1;
+        } else if event.time.is_some_and(|time| time < earliest) {
+            late += 1;
         } else {
             let time = event.time.map(|time| time.min(latest_counted));
-            if !time.is_some_and(is_before) {
-                batch.push(Event { time, key: event.key.and_then(K::parse), user: event.user });
-            }
+            batch.push(Event { time, key: event.key.and_then(K::parse), user: event.user });
         }
         Ok::<_, Error>(())
     })
     .map_err(|error| refusal::of(error, rules))?;
-    Ok(ParsedEvents {
-        events: batch.len() as u64,
-        batch: K::any(batch),
-        wrong: tally.unreadable - tally.not_text + left_out,
-    })
+    let counts = EventCounts {
+        events: Some(seen),
+        late: Some(late),
+        ahead: Some(ahead),
+        wrong: Some(tally.unreadable - tally.not_text),
+        ..EventCounts::default()
+    };
+    Ok(ParsedEvents { batch: K::any(batch), counts })
 }

@@ -38,7 +38,7 @@ fn events(body: &[u8], format: Format, keys: KeyKind) -> (Vec<KeyAndUser>, u64) 
         KeyKind::Bytes => parts::<Bytes>(&found, |key| key.to_vec()),
         KeyKind::Integers => parts::<u64>(&found, |key| key.to_string().into_bytes()),
     };
-    (events, found.wrong)
+    (events, found.counts.wrong.unwrap())
 }
 
 fn parts<K: ServedKey>(found: &super::ParsedEvents, text: impl Fn(K::Ref<'_>) -> Vec<u8>) -> Vec<KeyAndUser> {

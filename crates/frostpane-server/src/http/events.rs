@@ -14,7 +14,7 @@ use super::body::{enlarge, join, receive};
 use super::extract::{Path, Query, StreamPath};
 use super::refusals::Refusals;
 use crate::auth::{Caller, Scope};
-use crate::events::{ParseRules, ParsedEvents, Wrong, format, read, unpack};
+use crate::events::{EventCounts, ParseRules, ParsedEvents, Wrong, format, read, unpack};
 use crate::ingest::digest_of;
 use crate::name::check_id;
 use crate::problem::{Problem, Result};
@@ -43,16 +43,6 @@ pub struct IngestReceipt {
     counts: EventCounts,
     /// True if the request had been taken before, under its Idempotency-Key, and was not taken again.
     again: bool,
-}
-
-/// Numbers of events of a request, as they are stored with its id.
-#[derive(Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
-struct EventCounts {
-    /// Events that can count; null if an earlier version of the service took the request.
-    events: Option<u64>,
-    /// Events that could not be read, and count without a key if they have a time; and events that are ahead of the
-    /// clock by more than the tolerance, or too old for any window. They do not count when they are sent again.
-    wrong: Option<u64>,
 }
 
 /// Sends events. They are durable when this is answered with 200.
@@ -166,16 +156,12 @@ impl IngestCall<'_> {
         let skips = if self.wrong == Wrong::Skip { " wrong=skip" } else { "" };
         let terms = format!("{}{skips}", format::name(self.format));
         let identity = self.id.map(|id| Identity { id, digest, terms });
-        let (counts, acknowledged) = match read {
-            Err(refusal) => (EventCounts::default(), self.stream.recall_or(identity, refusal).await?),
-            Ok(ParsedEvents { batch, events, wrong }) => {
-                let counts = EventCounts { events: Some(events), wrong: Some(wrong) };
-                let receipt = serde_json::to_string(&counts).unwrap_or_default();
-                (counts, self.stream.take(identity, receipt, batch).await?)
-            }
+        let acknowledged = match read {
+            Err(refusal) => self.stream.recall_or(identity, refusal).await?,
+            Ok(ParsedEvents { batch, counts }) => self.stream.take(identity, Some(counts), batch).await?,
         };
         Ok(match acknowledged {
-            Acknowledged::First => IngestReceipt { counts, again: false },
+            Acknowledged::First(counts) => IngestReceipt { counts, again: false },
             Acknowledged::Again(receipt) => IngestReceipt {
                 counts: receipt.and_then(|receipt| serde_json::from_str(&receipt).ok()).unwrap_or_default(),
                 again: true,

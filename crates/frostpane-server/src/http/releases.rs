@@ -43,7 +43,7 @@ const FOR_EVER: u64 = 31_536_000;
     security((), ("token" = [])),
 )]
 pub async fn latest(Readable(stream): Readable, headers: HeaderMap) -> Result<Response> {
-    let published = stream.shared.shelf.latest().ok_or_else(none_yet)?;
+    let published = stream.shared.cache.latest().ok_or_else(none_yet)?;
     Ok(cached(&stream, &published, &headers, until_next(&stream)))
 }
 
@@ -53,7 +53,7 @@ pub async fn latest(Readable(stream): Readable, headers: HeaderMap) -> Result<Re
     responses((status = 200, body = LatestWords), Refusals), security((), ("token" = [])),
 )]
 pub async fn latest_words(State(app): State<App>, Readable(stream): Readable) -> Result<Json<LatestWords>> {
-    let published = stream.shared.shelf.latest().ok_or_else(none_yet)?;
+    let published = stream.shared.cache.latest().ok_or_else(none_yet)?;
     Ok(Json(LatestWords {
         number: published.number,
         words: published.words.as_deref().cloned(),
@@ -119,7 +119,7 @@ pub async fn after(
     let stream = caller.reads(&name)?;
     let most = params.most.unwrap_or(TOGETHER).clamp(1, TOGETHER);
     let found = releases_after(&stream, params.after, Most::new(most, PAGE)).await?;
-    let latest = stream.shared.shelf.latest_number();
+    let latest = stream.shared.cache.latest_number();
     let last = found.last().map(|published| published.number);
     let numbered = |published: &Arc<Published>| {
         let text = String::from_utf8(published.json.to_vec()).ok()?;
@@ -137,7 +137,7 @@ pub async fn after(
 
 /// Reads releases from memory or, if they are older, from the state.
 pub async fn releases_after(stream: &StreamHandle, number: u64, most: Most) -> Result<Vec<Arc<Published>>> {
-    match stream.shared.shelf.after(number, most) {
+    match stream.shared.cache.after(number, most) {
         Some(held) => Ok(held),
         None => stream.look(|reply| StreamCommand::After { number, most, reply }).await,
     }
@@ -241,7 +241,7 @@ pub async fn find(
     headers: HeaderMap,
 ) -> Result<Response> {
     check_id(&id)?;
-    let held = match stream.shared.shelf.of(&id) {
+    let held = match stream.shared.cache.of(&id) {
         Some(held) => Some(held),
         None if stream.shared.spec.continual => None,
         None => stream.look(|reply| StreamCommand::Find(id, reply)).await?,

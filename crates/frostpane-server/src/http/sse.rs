@@ -60,10 +60,10 @@ pub async fn listen(
 ) -> Result<Response> {
     let permit = listener_permit(&app, &caller, address.map(|Extension(address)| address))?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let latest = stream.shared.shelf.latest_number();
+    let latest = stream.shared.cache.latest_number();
     let after = last.and_then(|id| id.parse().ok()).unwrap_or(latest.saturating_sub(1)).min(latest);
     let listener = Listener {
-        news: stream.shared.shelf.listen(),
+        news: stream.shared.cache.listen(),
         stopping: app.stopping(),
         after,
         _permit: permit,

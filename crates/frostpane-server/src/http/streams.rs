@@ -68,7 +68,7 @@ impl Description {
             continual: stream.shared.spec.continual,
             people: stream.shared.spec.unit.is_user(),
             slide_seconds: stream.shared.slide.map(|(slide, _)| slide as f64 / 1e6),
-            releases: stream.shared.shelf.latest_number(),
+            releases: stream.shared.cache.latest_number(),
         }
     }
 }
@@ -76,7 +76,7 @@ impl Description {
 /// The description, written again only when something has changed.
 fn described(stream: &StreamHandle) -> Response {
     let settings = stream.settings();
-    let releases = stream.shared.shelf.latest_number();
+    let releases = stream.shared.cache.latest_number();
     let body = stream.described((settings.public, settings.closed, releases), || {
         let description = Description::of(stream, &stream.spec_json.whole);
         serde_json::to_vec(&description).unwrap_or_default()

@@ -88,7 +88,7 @@ async fn take(stream: &StreamHandle, id: &str, message: &jetstream::Message, lef
         let taken = match parse(stream, message.payload.clone()).await {
             Ok((digest, events)) => {
                 let identity = Identity { id: id.to_owned(), digest, terms: String::new() };
-                stream.take(Some(identity), String::new(), events.batch).await
+                stream.take(Some(identity), None, events.batch).await
             }
             Err(problem) => Err(problem),
         };

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use frostpane::Span;
+use frostpane::{Span, Tally};
 use frostpane_store::DryRun;
 use tokio::sync::oneshot;
 
-use super::published::{Most, Published};
+use super::release_cache::{Most, Published};
+use crate::events::EventCounts;
 use crate::key::AnyBatch;
 use crate::problem::Result;
 
@@ -49,17 +50,25 @@ pub struct Identity {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Acknowledged {
-    First,
+    First(EventCounts),
     /// They had come before and got this receipt; `None` if an earlier version took them.
     Again(Option<String>),
 }
 
 pub struct IngestRequest {
     pub identity: Option<Identity>,
-    /// Stored for when the request is repeated.
-    pub receipt: String,
+    /// Answered, with the outcome of the events, and stored for when the request is repeated. `None` for a source that does not ask.
+    pub counts: Option<EventCounts>,
     pub batch: AnyBatch,
     /// Permits for queue space, returned when the events are taken.
     pub queue_permit: tokio::sync::OwnedSemaphorePermit,
     pub reply: Reply<Acknowledged>,
+}
+
+impl IngestRequest {
+    /// The text that is stored with its id: empty for a source that does not ask.
+    pub fn receipt(&self, tally: &Tally) -> String {
+        let counts = self.counts.map(|counts| serde_json::to_string(&counts.with(tally)));
+        counts.transpose().ok().flatten().unwrap_or_default()
+    }
 }

@@ -4,7 +4,7 @@ mod actor;
 mod command;
 mod disk_quota;
 mod disk_watch;
-mod published;
+mod release_cache;
 mod settings;
 mod spec_json;
 
@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::events::{ParseRules, Wrong};
+use crate::events::{EventCounts, ParseRules, Wrong};
 use crate::key::{AnyBatch, ServedKey, SpecKeys};
 use crate::limits::Limits;
 use crate::log;
@@ -35,7 +35,7 @@ use actor::StreamActor;
 use command::Reply;
 pub(crate) use command::{Acknowledged, Identity, IngestRequest, StreamCommand};
 use disk_watch::DiskWatch;
-pub use published::{Most, Published, Shelf};
+pub use release_cache::{Most, Published, ReleaseCache};
 pub use settings::{EventColumns, Settings};
 pub(crate) use spec_json::SpecJson;
 
@@ -75,7 +75,7 @@ pub(crate) type Described = (bool, bool, u64);
 pub(crate) struct SharedState {
     pub name: String,
     pub spec: Spec,
-    pub shelf: Shelf,
+    pub cache: ReleaseCache,
     pub metrics: StreamMetrics,
     /// The length of a slide that the clock ends, and its offset, in microseconds; `None` by count.
     pub slide: Option<(i64, i64)>,
@@ -206,7 +206,7 @@ impl StreamHandle {
             wall: store.clock(limits.tolerance, accepted),
             slide,
             metrics: StreamMetrics::default(),
-            shelf: Shelf::default(),
+            cache: ReleaseCache::default(),
             status: Mutex::new(Status::Ready),
             clock: AtomicI64::new(0),
             dropped: AtomicU64::new(0),
@@ -348,7 +348,7 @@ impl StreamHandle {
     pub(crate) async fn take(
         &self,
         identity: Option<Identity>,
-        receipt: String,
+        counts: Option<EventCounts>,
         batch: AnyBatch,
     ) -> Result<Acknowledged> {
         // A batch larger than the queue takes all of it.
@@ -356,7 +356,7 @@ impl StreamHandle {
         let queue_permit = self.queue_bytes.clone().try_acquire_many_owned(size).map_err(|_| overloaded())?;
         let known = identity.clone();
         let ingest =
-            |reply| StreamCommand::Ingest(IngestRequest { identity, receipt, batch, queue_permit, reply });
+            |reply| StreamCommand::Ingest(IngestRequest { identity, counts, batch, queue_permit, reply });
         let sent = {
             // Held until the batch is in the queue, so that none follows the close.
             let settings = sync::read(&self.settings);
@@ -415,7 +415,7 @@ impl StreamHandle {
         if sent.unwrap_or(false) {
             let _ = stopped.await;
         }
-        self.shared.shelf.wake();
+        self.shared.cache.wake();
     }
 }
 

@@ -96,8 +96,8 @@ async fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
             for second in seconds {
                 let body = body(kind, begins + second);
                 let taken = api.send(&name, kind, body).await.is(200).json();
-                let wrong = u64::from(*second > 3_600);
-                assert_eq!(taken["wrong"], wrong, "{what}, {kind}");
+                let ahead = u64::from(*second > 3_600);
+                assert_eq!(taken["ahead"], ahead, "{what}, {kind}");
             }
             rows.push((name, format!("{what}, {kind}"), counts));
         }

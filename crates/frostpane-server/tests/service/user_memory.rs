@@ -40,10 +40,12 @@ async fn users_whom_neither_memory_nor_disk_has_room_for_stop_a_stream_for_good(
         let api = Api::with_limits(Folder::new(), large());
         api.create("one", spec).await;
         api.create("other", spec).await;
-        // A folder in the place of a spill file.
-        let in_the_way = api.folder.0.join("streams/one/scratch/folder");
-        std::fs::create_dir_all(in_the_way).unwrap();
+        // Where there is no folder no temporary file can be made.
+        let folder = api.folder.0.join("streams/one");
+        let elsewhere = api.folder.0.join("elsewhere");
+        std::fs::rename(&folder, &elsewhere).unwrap();
         let full = api.send("one", CSV, crowd(0..600_000)).await.is(507);
+        std::fs::rename(&elsewhere, &folder).unwrap();
         assert!(full.text().contains("did not fit into the memory"), "{}", full.text());
         let mut api = api;
         for _ in 0..2 {

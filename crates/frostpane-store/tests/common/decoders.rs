@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use frostpane::stream::{Grant, Mark, SecretBytes, SnapshotSource, mark_of};
+use frostpane::stream::{Grant, SecretBytes, SecretId, SnapshotSource, secret_id};
 use frostpane::testing::{Entropy, InsecureSeededEntropy};
 use frostpane::{Batch, Bytes, Event, Key, Keys, Result, Spec, Stream};
 
@@ -38,7 +38,7 @@ pub struct Written {
     state: Vec<u8>,
     accounts: Vec<u8>,
     panes: BTreeMap<(i64, i64), Vec<u8>>,
-    secrets: BTreeMap<Mark, [u8; 32]>,
+    secrets: BTreeMap<SecretId, [u8; 32]>,
     paid: Vec<u8>,
 }
 
@@ -49,7 +49,7 @@ impl SnapshotSource for Written {
         there.or_else(|| self.panes.values().next()).cloned()
     }
 
-    fn secret(&mut self, mark: &Mark) -> Option<SecretBytes> {
+    fn secret(&mut self, mark: &SecretId) -> Option<SecretBytes> {
         self.secrets.get(mark).map(|secret| SecretBytes::new(*secret))
     }
 }
@@ -118,7 +118,7 @@ impl Written {
         Self {
             name,
             panes: stream.closed().iter().map(pane).collect(),
-            secrets: stream.secrets().into_iter().map(|secret| (mark_of(secret), *secret)).collect(),
+            secrets: stream.secrets().into_iter().map(|secret| (secret_id(secret), *secret)).collect(),
             accounts: stream.accounts(),
             state: stream.state(),
             spec,

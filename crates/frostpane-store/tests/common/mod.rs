@@ -163,7 +163,7 @@ pub fn hour(store: &mut Store<Bytes>, hour: i64) -> Result<Vec<ContinualRelease<
     let by_count = longest(store).is_by_count();
     let mut feed = store.feed(&format!("hour {hour}"))?.at((hour + 1) * HOUR);
     push_events(&mut feed, hour, 400, by_count)?;
-    let (_, mut lists) = feed.finish(true)?;
+    let mut lists = feed.finish(true)?.lists;
     if !by_count {
         lists.extend(store.tick((hour + 1) * HOUR)?);
     }

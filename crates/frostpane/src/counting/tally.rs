@@ -1,6 +1,6 @@
 //! Numbers of events by their outcome.
 
-use std::ops::Sub;
+use std::ops::{AddAssign, Sub};
 
 use crate::codec::{Reader, Writer};
 use crate::error::Result;
@@ -27,6 +27,12 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// The number of events that are counted for no key: every one is in one of these numbers. Bounds of users are not looked at.
+    pub fn not_counted(&self) -> u64 {
+        let Self { without_user, without_key, late, ahead, outside, not_sampled, .. } = *self;
+        without_user + without_key + late + ahead + outside + not_sampled
+    }
+
     pub(super) fn save(&self, to: &mut Writer) {
         let Self { offered, beyond_bounds, without_user, without_key, not_sampled, .. } = *self;
         let not_in_time = self.late + self.ahead + self.outside;
@@ -44,6 +50,19 @@ impl Tally {
             not_sampled: from.count()?,
             ..Self::default()
         })
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.offered += other.offered;
+        self.beyond_bounds += other.beyond_bounds;
+        self.without_user += other.without_user;
+        self.without_key += other.without_key;
+        self.late += other.late;
+        self.ahead += other.ahead;
+        self.outside += other.outside;
+        self.not_sampled += other.not_sampled;
     }
 }
 

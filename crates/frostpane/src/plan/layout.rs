@@ -197,7 +197,7 @@ impl Layout {
                 let exponential = Exponential::new(self.slide as i64, FINENESS as i64);
                 (Schedule::Exponential(exponential), None)
             }
-            _ => (Schedule::Uniform, None),
+            (Policy::Uniform | Policy::Fixed | Policy::Smooth, _) => (Schedule::Uniform, None),
         }
     }
 }

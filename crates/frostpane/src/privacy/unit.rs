@@ -138,6 +138,14 @@ impl Unit {
         self.counts()
     }
 
+    /// The square of the L2 sensitivity of the counts of a window.
+    pub(crate) const fn squares(self) -> u64 {
+        match self {
+            Unit::Event => 2,
+            Unit::User(bounds) => bounds.squares(),
+        }
+    }
+
     /// L1 sensitivity of the cells of a sketch.
     pub(crate) const fn sketch(self, rows: u32) -> u32 {
         self.counts().saturating_mul(rows)

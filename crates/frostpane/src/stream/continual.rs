@@ -18,7 +18,7 @@ use crate::noise::{Entropy, OsEntropy};
 use crate::pane::{Pane, Parameters};
 use crate::release::continual::{ContinualReleaser, ContinualSetup, ReleaseIndex};
 use crate::release::noise_tree::nodes::NodeSecrets;
-use crate::release::noise_tree::stored::{Mark, SecretBytes};
+use crate::release::noise_tree::stored::{SecretBytes, SecretId};
 use crate::release::noise_tree::{NodeKey, Nodes, WindowNodes};
 use crate::release::window::edge;
 use crate::release::{Coverage, Release, Request};
@@ -324,7 +324,7 @@ impl<K: Key> Continual<K> {
         &mut self,
         from: &mut Reader<'_>,
         panes: &mut ReadPane<'_>,
-        secret: impl FnMut(&Mark) -> Option<SecretBytes>,
+        secret: impl FnMut(&SecretId) -> Option<SecretBytes>,
     ) -> Result<()> {
         let (events, nodes) = (&mut self.events, &mut self.nodes);
         self.counter.load(from, panes, |from| {

@@ -14,7 +14,7 @@ use crate::noise::Entropy;
 use crate::privacy::ledger::{Grant, Quote};
 use crate::release::noise_tree::NodeKey;
 use crate::release::noise_tree::node_key::Purpose;
-use crate::release::noise_tree::stored::{Mark, SecretBytes};
+use crate::release::noise_tree::stored::{SecretBytes, SecretId};
 use crate::release::{Release, Request};
 use crate::spec::Span;
 
@@ -154,7 +154,7 @@ impl<K: Key> Engine<K> {
         &mut self,
         from: &mut Reader<'_>,
         panes: &mut ReadPane<'_>,
-        secret: impl FnMut(&Mark) -> Option<SecretBytes>,
+        secret: impl FnMut(&SecretId) -> Option<SecretBytes>,
     ) -> Result<()> {
         match self {
             Self::OneShot(one_shot) => one_shot.counter.load(from, panes),

@@ -13,7 +13,7 @@ mod stages;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 
 use crate::codec::check;
 pub use crate::counting::users::{RunOfUsers, SpillFactory};
@@ -25,7 +25,7 @@ pub use crate::pane::PartialPane;
 pub use crate::privacy::ledger::Grant;
 use crate::privacy::ledger::{Account, Accountant, Cap, Charge, Ledger, Price, Quote, Refusal};
 use crate::release::Release;
-pub use crate::release::noise_tree::stored::{Mark, SecretBytes, mark_of};
+pub use crate::release::noise_tree::stored::{SecretBytes, SecretId, secret_id};
 use crate::spec::{Span, Spec};
 pub use builder::Builder;
 use builder::Charges;
@@ -63,6 +63,20 @@ pub struct Outcome<K: Key> {
     pub tally: Tally,
     /// The releases that are due, of continual release.
     pub releases: Vec<Release<K>>,
+}
+
+impl<K: Key> Default for Outcome<K> {
+    fn default() -> Self {
+        Self { ended: false, tally: Tally::default(), releases: Vec::new() }
+    }
+}
+
+impl<K: Key> AddAssign for Outcome<K> {
+    fn add_assign(&mut self, later: Self) {
+        self.ended |= later.ended;
+        self.tally += later.tally;
+        self.releases.extend(later.releases);
+    }
 }
 
 impl<K: Key> Stream<K> {

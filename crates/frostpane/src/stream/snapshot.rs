@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Mark, SecretBytes, Stream};
+use super::{SecretBytes, SecretId, Stream};
 use crate::codec::{Reader, Writer, damaged};
 use crate::counting::users::{RunOfUsers, SpillFactory, StreamingBounder};
 use crate::error::{Error, ErrorKind, Result};
@@ -23,7 +23,7 @@ pub trait SnapshotSource {
     fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>>;
 
     /// A secret of noise, by its mark.
-    fn secret(&mut self, mark: &Mark) -> Option<SecretBytes>;
+    fn secret(&mut self, mark: &SecretId) -> Option<SecretBytes>;
 
     /// Files for users that do not fit into the memory.
     fn scratch(&mut self) -> Option<SpillFactory> {
@@ -109,7 +109,7 @@ impl<K: Key> Stream<K> {
         let kept = std::cell::RefCell::new(kept);
         let missing = || damaged("a pane is missing");
         let mut pane = |bounds: Range<i64>| kept.borrow_mut().pane(bounds).ok_or_else(missing);
-        let secret = |mark: &Mark| kept.borrow_mut().secret(mark);
+        let secret = |mark: &SecretId| kept.borrow_mut().secret(mark);
         stream.engine.load(&mut from, &mut pane, secret)?;
         if let Some(live) = stream.engine.counter_mut().live_mut().filter(|_| version == WITH_RUNS) {
             let missing = || damaged("users that went to disk are missing");

@@ -28,7 +28,7 @@ struct Memory {
     state: Vec<u8>,
     accounts: Vec<u8>,
     panes: BTreeMap<(i64, i64), Vec<u8>>,
-    secrets: BTreeMap<Mark, [u8; 32]>,
+    secrets: BTreeMap<SecretId, [u8; 32]>,
     log: Vec<(Entry, i64)>,
     pieces: BTreeMap<(RunOfUsers, u64), Vec<u8>>,
     /// How much memory users may take, if not what was planned.
@@ -46,7 +46,7 @@ impl SnapshotSource for Memory {
         self.panes.get(&(bounds.start, bounds.end)).cloned()
     }
 
-    fn secret(&mut self, mark: &Mark) -> Option<SecretBytes> {
+    fn secret(&mut self, mark: &SecretId) -> Option<SecretBytes> {
         self.secrets.get(mark).map(|secret| Zeroizing::new(*secret))
     }
 
@@ -73,7 +73,7 @@ impl Memory {
             let kept = self.panes.entry((bounds.start, bounds.end)).or_insert(pane.clone());
             assert_eq!(*kept, pane);
         }
-        self.secrets = stream.secrets().into_iter().map(|secret| (mark_of(secret), *secret)).collect();
+        self.secrets = stream.secrets().into_iter().map(|secret| (secret_id(secret), *secret)).collect();
         self.keep_pieces(stream);
         (self.state, self.accounts) = (stream.state(), stream.accounts());
         self.log.clear();

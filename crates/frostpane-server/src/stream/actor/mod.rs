@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use frostpane::{Batch, ErrorKind};
+use frostpane::{Batch, ErrorKind, Tally};
 use frostpane_store::{Action, Delivery, DeliveryOutcome, Store};
 use jiff::Timestamp;
 
@@ -20,6 +20,7 @@ use super::command::{Acknowledged, Identity, IngestRequest, StreamCommand};
 use super::disk_quota::DiskQuota;
 use super::settings::EventColumns;
 use super::{SharedState, Status};
+use crate::events::EventCounts;
 use crate::key::ServedKey;
 use crate::limits::Limits;
 use crate::log;
@@ -162,13 +163,16 @@ impl<K: ServedKey> StreamActor<K> {
             all.iter_mut().for_each(|request| request.batch.stamp(present));
         }
         let none = Batch::new();
+        let receipts: Vec<_> =
+            all.iter().map(|request| move |tally: &Tally| request.receipt(tally)).collect();
         let deliveries: Vec<Delivery<'_, K>> = all
             .iter()
-            .map(|request| Delivery {
+            .zip(&receipts)
+            .map(|(request, receipt)| Delivery {
                 id: request.identity.as_ref().map(|identity| identity.id.as_str()),
                 digest: request.identity.as_ref().map_or([0; 32], |identity| identity.digest),
                 terms: request.identity.as_ref().map_or("", |identity| &identity.terms),
-                receipt: &request.receipt,
+                receipt,
                 batch: K::batch(&request.batch).unwrap_or(&none),
                 timed: self.timed,
             })
@@ -182,10 +186,10 @@ impl<K: ServedKey> StreamActor<K> {
         self.shared.metrics.committing.inc_by(began.elapsed().as_micros() as u64);
         self.publish(lists);
         let events = outcomes.iter().zip(&deliveries);
-        let events = events.filter(|(outcome, _)| **outcome == DeliveryOutcome::Taken);
+        let events = events.filter(|(outcome, _)| matches!(outcome, DeliveryOutcome::Taken(_)));
         self.shared.metrics.events.inc_by(events.map(|(_, delivery)| delivery.batch.len() as u64).sum());
         for (outcome, request) in outcomes.into_iter().zip(all) {
-            let answer = self.answer_to(outcome, request.identity.as_ref());
+            let answer = self.answer_to(outcome, request.identity.as_ref(), request.counts);
             drop(request.queue_permit);
             let _ = request.reply.send(answer);
         }
@@ -204,16 +208,23 @@ impl<K: ServedKey> StreamActor<K> {
     fn acknowledged(&self, identity: &Identity) -> Result<Option<Acknowledged>> {
         let store = self.store.as_ref().ok_or_else(not_open)?;
         let outcome = store.delivered(&identity.id, identity.digest, &identity.terms)?;
-        outcome.map(|outcome| self.answer_to(outcome, Some(identity))).transpose()
+        outcome.map(|outcome| self.answer_to(outcome, Some(identity), None)).transpose()
     }
 
-    fn answer_to(&self, outcome: DeliveryOutcome, identity: Option<&Identity>) -> Result<Acknowledged> {
+    fn answer_to(
+        &self,
+        outcome: DeliveryOutcome,
+        identity: Option<&Identity>,
+        counts: Option<EventCounts>,
+    ) -> Result<Acknowledged> {
         match (outcome, &self.store, identity) {
             (DeliveryOutcome::Again, Some(store), Some(identity)) => {
                 Ok(Acknowledged::Again(store.receipt(&identity.id)?.filter(|text| !text.is_empty())))
             }
             (DeliveryOutcome::Again, ..) => Ok(Acknowledged::Again(None)),
-            (DeliveryOutcome::Taken, ..) => Ok(Acknowledged::First),
+            (DeliveryOutcome::Taken(tally), ..) => {
+                Ok(Acknowledged::First(counts.unwrap_or_default().with(&tally)))
+            }
             (DeliveryOutcome::Other, ..) => Err(Problem::conflict(
                 "another body was taken under this Idempotency-Key: nothing of this one was taken",
                 "give other events another key",

@@ -10,7 +10,7 @@ use frostpane_store::{Action, ContinualRelease, DryRun, Record, Renderings, Stor
 use super::{StreamActor, not_open};
 use crate::key::ServedKey;
 use crate::problem::{Problem, Result};
-use crate::stream::published::{HELD, HELD_BYTES, Most, Published};
+use crate::stream::release_cache::{HELD, HELD_BYTES, Most, Published};
 use crate::sync;
 
 /// The rendering of a release that has its sentences.
@@ -18,7 +18,7 @@ const WORDS: &str = "words";
 
 impl<K: ServedKey> StreamActor<K> {
     pub(super) fn recall(&mut self) -> Result<()> {
-        let latest = self.shared.shelf.latest().map_or(0, |latest| latest.number);
+        let latest = self.shared.cache.latest().map_or(0, |latest| latest.number);
         let continual = self.shared.spec.continual;
         if !continual {
             self.charged = self.with(|store| charged(store))?;
@@ -38,7 +38,7 @@ impl<K: ServedKey> StreamActor<K> {
             {
                 published.words = Some(Arc::new(ReaderSummary::of(release)));
             }
-            self.shared.shelf.put(published);
+            self.shared.cache.put(published);
         }
         self.publish_progress();
         Ok(())
@@ -67,7 +67,7 @@ impl<K: ServedKey> StreamActor<K> {
     pub(super) fn publish(&mut self, lists: Vec<ContinualRelease<K>>) {
         for ContinualRelease { number, json, release } in lists {
             let words = release.as_ref().map(ReaderSummary::of);
-            self.shared.shelf.put(Published::new(number, None, json, words));
+            self.shared.cache.put(Published::new(number, None, json, words));
             self.shared.metrics.releases.inc();
         }
         self.publish_progress();
@@ -135,12 +135,12 @@ impl<K: ServedKey> StreamActor<K> {
             self.numbers.insert(id.to_owned(), self.charged.len() as u64);
         }
         self.publish_progress();
-        let published = match self.shared.shelf.of(id) {
+        let published = match self.shared.cache.of(id) {
             Some(published) => published,
             None => {
                 let published = self.find(id)?.ok_or_else(not_open)?;
                 if !again {
-                    self.shared.shelf.put((*published).clone());
+                    self.shared.cache.put((*published).clone());
                     self.shared.metrics.releases.inc();
                 }
                 published

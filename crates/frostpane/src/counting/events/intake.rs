@@ -68,8 +68,9 @@ impl<K: Key> Intake<K> {
     #[inline]
     pub fn push_at(&mut self, time: i64, key: Option<K::Ref<'_>>) -> Result<()> {
         self.check_time(time)?;
-        let key = counted(&self.keys, key, &mut self.tally.without_key);
+        let key = key.filter(|&key| self.keys.may_name(key));
         if self.timeline.update(time, key)? {
+            self.tally.without_key += u64::from(key.is_none());
             self.late_in_a_row = 0;
         } else if self.timeline.is_fixed() {
             self.tally.outside += 1;

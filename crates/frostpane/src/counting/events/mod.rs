@@ -1,6 +1,6 @@
 #![doc = include_str!("events.md")]
 
-mod closing;
+mod close_workers;
 pub(crate) mod exponential;
 mod fixed;
 pub(crate) mod intake;
@@ -26,7 +26,7 @@ use crate::noise::Entropy;
 use crate::noise::OsEntropy;
 use crate::pane::{Closer, OpenNorm, OpenPane, Pane, PaneShape, Parameters};
 use crate::spec::window::Grid;
-use closing::Workers;
+use close_workers::Workers;
 use fixed::FixedPanes;
 use levels::LevelSketches;
 use schedule::{Outline, Schedule};

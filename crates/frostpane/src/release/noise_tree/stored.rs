@@ -12,13 +12,13 @@ const SAMPLER: u64 = 1;
 const CONTEXT: &str = "frostpane 2026-11-17 the mark of a node's secret";
 
 /// Tells a secret from others, and says nothing about it.
-pub type Mark = [u8; blake3::OUT_LEN];
+pub type SecretId = [u8; blake3::OUT_LEN];
 
 /// A secret as bytes.
 pub type SecretBytes = Zeroizing<[u8; NodeKey::BYTES]>;
 
 /// Identifier of a secret.
-pub fn mark_of(secret: &[u8; NodeKey::BYTES]) -> Mark {
+pub fn secret_id(secret: &[u8; NodeKey::BYTES]) -> SecretId {
     blake3::derive_key(CONTEXT, secret)
 }
 
@@ -32,7 +32,7 @@ impl Nodes {
         to.each(self.nodes.iter(), |to, (node, key)| {
             to.number(node.level.into());
             to.range(&(node.start..node.end));
-            to.raw(&mark_of(key.secret()));
+            to.raw(&secret_id(key.secret()));
         });
     }
 
@@ -41,7 +41,7 @@ impl Nodes {
     pub(crate) fn load(
         &mut self,
         from: &mut Reader<'_>,
-        mut secret: impl FnMut(&Mark) -> Option<SecretBytes>,
+        mut secret: impl FnMut(&SecretId) -> Option<SecretBytes>,
     ) -> Result<()> {
         if from.number()? != SAMPLER {
             return Err(Error::new(
@@ -57,7 +57,7 @@ impl Nodes {
             let level = from.at_most(self.tree.levels().into())? as u32;
             let panes = from.range()?;
             let mark = from.array()?;
-            let secret = secret(&mark).filter(|secret| mark_of(secret) == mark);
+            let secret = secret(&mark).filter(|secret| secret_id(secret) == mark);
             let secret = secret.ok_or_else(missing)?;
             let node = Node { level, start: panes.start, end: panes.end };
             Ok((node, NodeKey::from_secret(secret)))
@@ -100,11 +100,12 @@ mod tests {
         let mut to = Writer::default();
         nodes.save(&mut to);
         let bytes = to.finish();
-        let kept: Vec<_> = nodes.secrets().map(|secret| (mark_of(secret), *secret)).collect();
-        let read = |kept: &[(Mark, [u8; 32])]| {
+        let kept: Vec<_> = nodes.secrets().map(|secret| (secret_id(secret), *secret)).collect();
+        let read = |kept: &[(SecretId, [u8; 32])]| {
             let mut again = ended(0);
-            let find =
-                |mark: &Mark| kept.iter().find(|(held, _)| held == mark).map(|(_, key)| Zeroizing::new(*key));
+            let find = |mark: &SecretId| {
+                kept.iter().find(|(held, _)| held == mark).map(|(_, key)| Zeroizing::new(*key))
+            };
             again.load(&mut Reader::new(&bytes), find).map(|()| again)
         };
         let again = read(&kept).unwrap();

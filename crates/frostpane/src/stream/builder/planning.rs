@@ -147,13 +147,13 @@ impl<K: Key> Builder<K> {
         let split = spec.split(spec.epsilon);
         let boundaries: Vec<Measurement> = split.boundaries.into_iter().map(Measurement::Laplace).collect();
         let measured = [split.total, split.norm].into_iter().flatten().map(Measurement::Laplace);
-        let counts = match (*self.floor(&spec).noise(), spec.unit) {
-            (Noise::Gaussian(gaussian), Unit::User(bounds)) => Measurement::Gaussian {
+        let counts = match self.floor(&spec).noise() {
+            Noise::Laplace(_) => Measurement::Laplace(split.counts),
+            Noise::Gaussian(gaussian) => Measurement::Gaussian {
                 epsilon: split.counts,
-                squares: u64::from(bounds.per_user) * u64::from(bounds.per_key).pow(2),
+                squares: spec.unit.squares(),
                 variance: gaussian.fraction(),
             },
-            _ => Measurement::Laplace(split.counts),
         };
         let parts: Vec<Measurement> = measured.chain([counts]).collect();
         Ok(Charges { born: Charge::of(&boundaries, Delta::ZERO), release: Charge::of(&parts, spec.delta()) })

@@ -76,7 +76,7 @@ impl Most {
 
 /// The latest releases of a stream. Listeners hold no copy of them, only the number of the last that they saw.
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct ReleaseCache {
     held: Mutex<Latest>,
     latest: watch::Sender<u64>,
 }
@@ -98,7 +98,7 @@ impl Latest {
     }
 }
 
-impl Shelf {
+impl ReleaseCache {
     /// Adds a release that is stored and charged already.
     pub fn put(&self, published: Published) {
         let number = published.number;
@@ -148,12 +148,12 @@ impl Shelf {
 mod tests {
     use super::*;
 
-    fn shelf(sizes: &[usize]) -> Shelf {
-        let shelf = Shelf::default();
+    fn cache(sizes: &[usize]) -> ReleaseCache {
+        let cache = ReleaseCache::default();
         for (number, size) in (1..).zip(sizes) {
-            shelf.put(Published::new(number, None, vec![b'x'; *size], None));
+            cache.put(Published::new(number, None, vec![b'x'; *size], None));
         }
-        shelf
+        cache
     }
 
     fn numbers(found: Option<Vec<Arc<Published>>>) -> Option<Vec<u64>> {
@@ -162,20 +162,20 @@ mod tests {
 
     #[test]
     fn what_is_held_is_bounded_in_bytes_and_the_latest_is_always_there() {
-        let large = shelf(&[HELD_BYTES / 3; 40]);
+        let large = cache(&[HELD_BYTES / 3; 40]);
         assert_eq!(sync::lock(&large.held).releases.len(), 2);
         assert!(sync::lock(&large.held).bytes <= HELD_BYTES);
         assert_eq!(numbers(large.after(10, Most::new(100, usize::MAX))), None, "on disk");
         assert_eq!(numbers(large.after(38, Most::new(100, usize::MAX))), Some(vec![39, 40]));
-        let larger = shelf(&[10, HELD_BYTES + 1]);
+        let larger = cache(&[10, HELD_BYTES + 1]);
         assert_eq!(larger.latest().map(|latest| latest.number), Some(2));
         assert_eq!(sync::lock(&larger.held).releases.len(), 1);
-        assert_eq!(sync::lock(&shelf(&[10; 300]).held).releases.len(), HELD);
+        assert_eq!(sync::lock(&cache(&[10; 300]).held).releases.len(), HELD);
     }
 
     #[test]
     fn a_page_has_so_many_bytes_or_one_release() {
-        let all = shelf(&[100; 10]);
+        let all = cache(&[100; 10]);
         let page = |number, bytes| numbers(all.after(2, Most::new(number, bytes)));
         assert_eq!(page(100, 250), Some(vec![3, 4]));
         assert_eq!(page(2, 1_000), Some(vec![3, 4]));
