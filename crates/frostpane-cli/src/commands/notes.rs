@@ -19,7 +19,7 @@ pub struct EventTally {
     set_aside: u64,
     counted: Tally,
     /// Events in time, whose key was looked at.
-    pub looked_at: u64,
+    looked_at: u64,
 }
 
 impl EventTally {

@@ -142,10 +142,9 @@ pub fn follow_users<K: TextKey>(
     Ok(tell(source, spec, progress.finish(), &TimeFilter::open(clock), counted))
 }
 
-/// Tells what became of the events of a live stream, of which late ones were not looked at.
+/// Tells what became of the events of a live stream.
 fn tell(source: &Source, spec: &Spec, events: u64, filter: &TimeFilter, counted: Tally) -> EventTally {
-    let mut tally = EventTally::new(spec.unit, events, filter, counted);
-    tally.looked_at = tally.looked_at.saturating_sub(counted.late + counted.ahead);
+    let tally = EventTally::new(spec.unit, events, filter, counted);
     tally.tell(source, filter);
     notes::tell_of_bounds(counted);
     tally
