@@ -95,31 +95,6 @@ fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
     }
 }
 
-/// The lines of a document's blocks of code that run the program on the searches, or on nothing, or take a
-/// part of the searches.
-fn commands(document: &str) -> Vec<&str> {
-    let blocks = document.split("```").skip(1).step_by(2);
-    blocks
-        .flat_map(str::lines)
-        .map(|line| line.trim_start_matches("$ "))
-        .filter(|line| {
-            line.starts_with("frostpane ") || line.contains("| frostpane ") || line.starts_with("grep ")
-        })
-        .filter(|line| !line.contains("--save"))
-        .collect()
-}
-
-#[test]
-fn every_command_of_the_readme_can_be_run() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = read(&root.join("README.md"));
-    let commands = commands(&readme);
-    assert!(commands.len() > 3, "{commands:?}");
-    // A state is begun in a folder that is new.
-    let _ = fs::remove_dir_all(SAVED.file.with_file_name("searches"));
-    assert_run(&commands, SAVED.file.parent().unwrap());
-}
-
 #[test]
 fn a_name_that_does_not_say_how_to_write_is_refused() {
     let folder = folder("demo-name");

@@ -1,10 +1,9 @@
-//! Options, fields of a specification, and the page that says which is which.
+//! Options, and fields of a specification.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use crate::common::{assert_run, frostpane, json, read, stdout, temporary, text, words, written};
+use crate::common::{frostpane, json, stdout, temporary, text, words};
 
 type Names = BTreeSet<String>;
 
@@ -24,7 +23,7 @@ const NO_FIELDS: [(&str, &str); 5] = [
     ("asks for nothing", "help"),
 ];
 
-/// Fields that no option sets: the page says why.
+/// Fields that no option sets.
 const NO_OPTION: [&str; 9] = [
     "version",
     "unit",
@@ -80,26 +79,6 @@ fn option_of(field: &str) -> String {
     field.rsplit('.').next().unwrap().replace('_', "-")
 }
 
-/// The part of the page on the program that is about specifications.
-fn section() -> String {
-    let page = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/program.md"));
-    let (_, rest) = page.split_once("\n## What a list is asked to be\n").unwrap();
-    rest.split_once("\n## ").unwrap().0.to_owned()
-}
-
-/// The rows of the tables whose first column has this heading, cell by cell.
-fn rows(section: &str, heading: &str) -> Vec<Vec<String>> {
-    let start = format!("| {heading} |");
-    let table = section.lines().skip_while(|line| !line.starts_with(&start));
-    let rows = table.skip(2).take_while(|line| line.starts_with('|'));
-    rows.map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
-}
-
-/// Options in a text, written as `--option`.
-fn mentioned(text: &str) -> Names {
-    text.split('`').skip(1).step_by(2).filter_map(|code| code.strip_prefix("--")).map(str::to_owned).collect()
-}
-
 #[test]
 fn every_option_is_a_field_of_the_specification_or_says_why_not() {
     let options: Names = COMMANDS.into_iter().flat_map(options).collect();
@@ -111,82 +90,4 @@ fn every_option_is_a_field_of_the_specification_or_says_why_not() {
     let without_option: Names =
         FIELDS.iter().filter(|field| !of_fields.contains(&option_of(field))).cloned().collect();
     assert_eq!(without_option, names(NO_OPTION));
-}
-
-#[test]
-fn the_page_has_every_field_with_its_option_or_why_it_has_none() {
-    let section = section();
-    let rows = rows(&section, "field");
-    let documented = rows.iter().map(|row| row[0].trim_matches('`'));
-    assert_eq!(names(documented), *FIELDS);
-    for row in &rows {
-        let (field, option) = (row[0].trim_matches('`'), &row[3]);
-        if NO_OPTION.contains(&field) {
-            assert!(option.starts_with("none: "), "{field}: {option}");
-        } else {
-            assert_eq!(*option, format!("`--{}`", option_of(field)));
-        }
-    }
-}
-
-#[test]
-fn the_page_has_every_option_that_is_no_field() {
-    let rows = rows(&section(), "options");
-    let groups: Vec<Names> = rows.iter().map(|row| mentioned(&row[0])).collect();
-    let expected = NO_FIELDS.map(|(_, group)| names(words(group)));
-    assert_eq!(groups, expected);
-}
-
-/// The page has the defaults that are one word.
-#[test]
-fn the_page_has_the_defaults_that_are_taken() {
-    let [list, watch] = ["list", "watch"].map(|command| json(&[command, "--print-spec=json"], b""));
-    let people = json(&["list", "--window", "7d", "--user", "2", "--print-spec=json"], b"");
-    // Chosen, or only there where they were asked for.
-    let chosen = words(
-        "slide policy releases entries sketch continual top all until unit.user.sample_users unit.user.offset",
-    );
-    for row in rows(&section(), "field") {
-        let (field, usual) = (row[0].trim_matches('`'), row[2].trim_matches('`'));
-        if chosen.contains(&field) {
-            continue;
-        }
-        let taken = match (field, field.strip_prefix("unit.user.")) {
-            ("horizon" | "together", _) => &watch[field],
-            (_, Some(bound)) => &people["unit"]["user"][bound],
-            (_, None) => &list[field],
-        };
-        let taken = taken.as_str().map_or_else(|| taken.to_string(), str::to_owned);
-        match (usual.parse::<f64>(), taken.parse::<f64>()) {
-            (Ok(usual), Ok(taken)) => assert_eq!(usual, taken, "{field}"),
-            _ => assert_eq!(usual, taken, "{field}"),
-        }
-    }
-}
-
-/// A folder with the files that the page shows, and some searches.
-fn folder(section: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("specifications");
-    for file in section.split("```toml\n# ").skip(1) {
-        let (name, rest) = file.split_once('\n').unwrap();
-        written(&folder, name, rest.split("```").next().unwrap().as_bytes());
-    }
-    let searches = ["weather", "yoga", "weather", "visa"].into_iter().cycle().take(30_000);
-    let lines = searches
-        .enumerate()
-        .map(|(number, search)| format!("{}\tuser\t{search}\n", 1_764_000_000 + 20 * number));
-    let file = "time\tuser\tsearch\n".to_owned() + &lines.collect::<String>();
-    written(&folder, "searches.tsv", file.as_bytes());
-    folder
-}
-
-#[test]
-fn every_command_on_specifications_that_the_page_shows_can_be_run() {
-    let section = section();
-    let folder = folder(&section);
-    let commands: Vec<&str> = section.lines().filter(|line| line.starts_with("frostpane ")).collect();
-    assert_eq!(commands.len(), 5, "{commands:?}");
-    assert_run(&commands, &folder);
-    let lists = read(&folder.join("lists.jsonl"));
-    assert!(lists.lines().count() > 100, "a list an hour of a week");
 }

@@ -3,7 +3,7 @@
 //! A [`Store`] is a folder. It ingests events in batches, which are durable once they are acknowledged. It
 //! closes panes, and charges and makes releases, each in one transaction before anything is shown. If the
 //! process ends, the next one goes on with the same counts, the same noise and the same accounts.
-//! `docs/state.md` is about its use, `docs/format.md` about its bytes.
+//! `docs/nightly.md` is about its use, `docs/format.md` about its bytes.
 //!
 //! ```
 //! use frostpane::{Bytes, Event, Keys, Span, Spec};

@@ -1,5 +1,5 @@
 //! Tests whether the order of events follows from their keys, which windows by count cannot bear
-//! (docs/privacy.md, subtlety 4).
+//! (docs/threat-model.md, assumption 2).
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};

@@ -41,17 +41,6 @@ pub fn frostpane(args: &[&str], input: &[u8]) -> Output {
     run(&mut command(args), input)
 }
 
-/// Asserts that a shell can run these lines in a folder.
-pub fn assert_run(commands: &[&str], folder: &Path) {
-    let program = Path::new(env!("CARGO_BIN_EXE_frostpane")).parent().unwrap();
-    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
-    for command in commands {
-        let mut shell = Command::new("sh");
-        let output = shell.args(["-c", command]).current_dir(folder).env("PATH", &path).output().unwrap();
-        assert!(output.status.success(), "{command}: {}", stderr(&output));
-    }
-}
-
 pub fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()

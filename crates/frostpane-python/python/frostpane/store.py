@@ -125,7 +125,7 @@ class Taken:
 class Store(Closing):
     """A folder that keeps a stream: its events, panes, noise and spending, across crashes and restarts.
 
-    The program reads and writes the same folder (``docs/state.md``). One process has it at a time.
+    The program reads and writes the same folder (``docs/nightly.md``). One process has it at a time.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp() + "/searches"

@@ -221,7 +221,7 @@ pub fn spec_of(body: &[u8]) -> Result<Spec> {
     object_of(body).map_err(|cause| {
         Problem::invalid(
             format!("the specification cannot be used: {cause}"),
-            "correct it; docs/program.md has all of its fields",
+            "correct it; docs/reference.md has all of its fields",
         )
     })
 }

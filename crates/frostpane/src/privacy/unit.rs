@@ -33,9 +33,8 @@ pub struct Bounds {
     /// The length of an epoch. Epochs begin at its multiples since 1970, in UTC.
     #[serde(with = "time")]
     pub epoch: Duration,
-    /// The shift of the starts of epochs, and of slides of several epochs, from those multiples: what a
-    /// clock is behind UTC, or a day (a slide of days) less what it is ahead. Below an epoch, or a
-    /// slide if that is longer.
+    /// How much later than in UTC an epoch, or a slide of several epochs, begins: 5 hours at UTC-5, 23
+    /// hours at UTC+1. Shorter than an epoch, or than a slide if that is longer.
     #[serde(with = "time", skip_serializing_if = "Duration::is_zero")]
     pub offset: Duration,
     /// The share of users whose events are counted, chosen by a secret hash; all by default. Counts are

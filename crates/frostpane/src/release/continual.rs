@@ -53,8 +53,8 @@ pub struct ContinualInfo {
     pub deviation: f64,
     /// Which release of the sequence this is, from 1.
     pub number: u64,
-    /// **A privacy parameter.** For open keys delta covers an event whose place was chosen by what releases had shown in the
-    /// first so many panes; one in a pane that was given in advance it covers however long this runs. Declared keys have none.
+    /// **A privacy parameter** of open keys: delta covers events that someone timed by looking at earlier releases in the first so
+    /// many panes. Events that were not timed so are covered however long this runs.
     pub horizon: u64,
     /// Past the horizon: what delta has grown to for an event whose place was chosen by what releases had shown.
     pub delta_past_horizon: Option<f64>,

@@ -1,7 +1,5 @@
 //! Options that break the mechanism on purpose.
 
-use std::fmt::Write;
-
 use clap::builder::PossibleValuesParser;
 use frostpane_audit::{Mutant, caught_by};
 
@@ -23,16 +21,12 @@ impl MutantArgs {
     }
 }
 
+/// The checks that catch each mutant.
 pub fn table() -> String {
-    let names = Mutant::ALL.map(Mutant::name);
-    let mut table = format!("| check | {} |\n|---|", names.join(" | "));
-    table += &"---|".repeat(names.len());
-    table += "\n";
-    let checks = frostpane_audit::all();
-    for check in checks.iter().filter(|check| !check.is_published) {
-        let cells =
-            Mutant::ALL.map(|mutant| if caught_by(mutant).contains(&check.name) { "caught" } else { "" });
-        let _ = writeln!(table, "| `{}` | {} |", check.name, cells.join(" | "));
-    }
-    table
+    let row = |mutant: Mutant| {
+        let checks: Vec<String> = caught_by(mutant).iter().map(|check| format!("`{check}`")).collect();
+        format!("| `{}` | {} |\n", mutant.name(), checks.join(", "))
+    };
+    let rows: String = Mutant::ALL.into_iter().map(row).collect();
+    format!("| mutant | caught by |\n|---|---|\n{rows}")
 }
