@@ -40,8 +40,10 @@ impl<'w> Records<'w> {
         let Some(index) = self.index else {
             return self.take_names(line, fields, sink);
         };
-        let is_odd = self.width.is_some_and(|width| fields.clone().count() != width);
-        let fault = fault.or(is_odd.then_some(EventFault::OtherColumns));
+        let fault = match self.width {
+            Some(width) => fault.or_else(|| other_columns(fields.clone(), width)),
+            None => fault,
+        };
         let EventColumns { key, time, user } =
             if index.has_users { index.pick::<true>(fields) } else { index.pick::<false>(fields) };
         let time = time.and_then(|time| self.selection.times.parse(time));
@@ -80,6 +82,13 @@ impl<'w> Records<'w> {
         self.header = line.to_vec();
         Ok(())
     }
+}
+
+/// Not inlined: most lines may have any number of columns.
+#[cold]
+#[inline(never)]
+fn other_columns<'a>(fields: impl Iterator<Item = &'a [u8]>, width: usize) -> Option<EventFault> {
+    (fields.count() != width).then_some(EventFault::OtherColumns)
 }
 
 /// The fields of every line in which they stand.

@@ -44,6 +44,10 @@ impl Times {
 
     /// The time that a text is.
     pub fn parse(&self, text: &[u8]) -> Option<i64> {
+        // As most are: without a look for UTF-8, spaces and signs.
+        if let (TimeFormat::Any, Some(whole)) = (&self.format, digits(text)) {
+            return self.of_any_integer(whole);
+        }
         let text = std::str::from_utf8(text).ok()?.trim();
         match &self.format {
             TimeFormat::Any => self.number(text).or_else(|| self.calendar(text)),
@@ -140,6 +144,12 @@ impl Times {
     fn instant(&self, date: DateTime) -> Option<i64> {
         Some(self.zone.to_timestamp(date).ok()?.as_microsecond())
     }
+}
+
+/// A whole number of digits alone.
+fn digits(text: &[u8]) -> Option<i64> {
+    let add = |number: i64, byte: &u8| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0'));
+    (1..=18).contains(&text.len()).then(|| text.iter().try_fold(0, add))?
 }
 
 /// A date such as 20251001, or one with a time of day such as 20251001120000, if the calendar has it.

@@ -168,8 +168,12 @@ impl Recent {
     }
 
     fn add(&mut self, time: Option<i64>) {
-        let Some(time) = time else { return };
-        *self.steps.entry(time.div_euclid(self.step)).or_default() += 1;
+        let Some(step) = time.map(|time| time.div_euclid(self.step)) else { return };
+        if let Some(mut latest) = self.steps.last_entry().filter(|latest| *latest.key() == step) {
+            *latest.get_mut() += 1;
+            return;
+        }
+        *self.steps.entry(step).or_default() += 1;
         while let (Some(first), Some(last)) = (self.steps.keys().next(), self.steps.keys().next_back())
             && last - first > Self::STEPS
         {

@@ -41,6 +41,12 @@ impl<K: Key> Timeline<K> {
         timeline
     }
 
+    /// Where the first pane begins, if that is known, until a release was paid for.
+    pub(crate) fn begin(&self) -> Option<i64> {
+        let fixed = self.state.fixed.as_ref().filter(|fixed| !fixed.sealed)?;
+        fixed.starts.first().copied()
+    }
+
     pub(crate) fn pane_at(&self, position: i64) -> Option<i64> {
         let around = self.state.fixed.as_ref()?.around(position);
         around.map(|(start, _)| start)

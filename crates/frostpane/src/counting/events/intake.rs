@@ -47,9 +47,25 @@ impl<K: Key> Intake<K> {
         if self.timeline.is_fixed() && !self.by_count {
             return self.push_by_pane(events);
         }
+        self.pass_by(&mut events)?;
         while let Some(first) = events.next() {
             self.push(first)?;
             self.fill(&mut events, usize::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// By count: events before windows whose end is known, which no pane takes.
+    fn pass_by<'a>(&mut self, events: &mut impl Iterator<Item = Event<'a, K>>) -> Result<()> {
+        let begin = self.timeline.begin().filter(|_| self.by_count).unwrap_or(i64::MIN);
+        while self.arrived < begin
+            && let Some(event) = events.next()
+        {
+            if event.time.is_some() {
+                return Err(has_no_time());
+            }
+            counted(&self.keys, event.key, &mut self.tally.without_key);
+            self.arrived += 1;
         }
         Ok(())
     }
