@@ -181,7 +181,7 @@ pub fn read_notes(source: &Source) -> Vec<String> {
         notes.push(format!(
             "{} of {} events could not be read and have no key; the first is in {first}{advice}",
             grouped(tally.unreadable),
-            grouped(tally.events)
+            grouped(tally.events + tally.waiting)
         ));
     }
     // Where no event has a user, the column is wrong.
