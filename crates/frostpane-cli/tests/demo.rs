@@ -1,14 +1,12 @@
 //! The made-up searches as a file: the stream of the demo, with times and users.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use crate::common::{
-    assert_has, assert_refused, assert_run, folder, frostpane, heavy, json, names, read, run, stderr, stdout,
-    text,
+    assert_has, assert_refused, folder, frostpane, heavy, json, names, read, run, stderr, stdout, text,
 };
 
 fn save(file: &Path) -> String {
