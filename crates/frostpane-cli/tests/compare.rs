@@ -116,6 +116,12 @@ fn the_continual_algorithm_runs_beside_the_others_or_says_why_not() {
         assert_eq!(contest["continual_changes"].as_array().unwrap().len(), 3);
         assert!(number(proof, "memory") <= 64e6);
     }
+    let little = "--norm l1 --window 100000 --alpha 0.5 --epsilon 0.0001 --memory 1MB";
+    let text = stdout(&compare(&words(little)));
+    assert!(
+        text.contains("paper, continual: left out: at this epsilon its coarsest constants need 3.2 MB."),
+        "{text}"
+    );
 }
 
 #[test]

@@ -8,8 +8,10 @@ use frostpane::{Event, HeavyHitters, Norm, Spec};
 use frostpane_paper::continual::{ContinualConstants, Draw};
 use frostpane_paper::l1::L1Constants;
 use frostpane_paper::l2::L2Constants;
+use frostpane_paper::preset::readable;
 use frostpane_paper::{
-    Composition, ConstantChange, L1, L2, NoiseScale, OsEntropy, PublishedAnswer, PublishedContinual,
+    Composition, ConstantChange, L1, L2, NoiseScale, OsEntropy, PresetRefusal, PublishedAnswer,
+    PublishedContinual,
 };
 use serde::Serialize;
 
@@ -152,7 +154,11 @@ impl Contest {
                 continual_changes = constants.changes();
                 contenders.extend(continual(constants, stream, &truth, norm)?);
             }
-            Err(refusal) => continual_left_out = Some(refusal.to_string()),
+            Err(PresetRefusal::Memory { needed, .. }) => {
+                let needed = readable(needed);
+                continual_left_out = Some(format!("at this epsilon its coarsest constants need {needed}"));
+            }
+            Err(refusal) => return Err(refusal.into()),
         }
         Ok(Self {
             norm,
