@@ -7,6 +7,7 @@ mod columns;
 mod continual;
 mod gaussian;
 mod growth;
+mod heavy;
 mod ingest;
 mod plot;
 mod real;
@@ -27,7 +28,7 @@ const REPETITIONS: usize = 5;
 type BenchResult = Result<(), Box<dyn std::error::Error>>;
 type NamedMeasurement = (&'static str, fn() -> BenchResult);
 
-const MEASUREMENTS: [NamedMeasurement; 8] = [
+const MEASUREMENTS: [NamedMeasurement; 9] = [
     ("continual", continual::run),
     ("ingest", ingest::run),
     ("releases", releases::run),
@@ -36,6 +37,7 @@ const MEASUREMENTS: [NamedMeasurement; 8] = [
     ("watched", watched::run),
     ("real-people", real_people::run),
     ("gaussian", gaussian::run),
+    ("heavy", heavy::run),
 ];
 
 fn main() -> ExitCode {

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-/// The demands of Theorem 1.1 of the paper, with its constants as printed, for a stream of `m` events.
+/// The demands of Theorem 1.2 of the paper, with its constants as printed, for a stream of `m` events.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Demands {
     /// The theorem needs `epsilon > 1000 ln m / (alpha^3 sqrt W)`: the least `W`.
@@ -33,7 +33,7 @@ pub fn norm_accuracy(epsilon: f64, m: f64) -> f64 {
     epsilon / (500.0 * m.ln())
 }
 
-/// The window that Theorem 1.1 needs: `eps > 1000 log m/(alpha^3 sqrt(W))` solved for `W`.
+/// The window that Theorem 1.2 needs: `eps > 1000 log m/(alpha^3 sqrt(W))` solved for `W`.
 pub fn least_window(alpha: f64, epsilon: f64, m: f64) -> f64 {
     (1000.0 * m.ln() / (alpha.powi(3) * epsilon)).powi(2)
 }
@@ -44,10 +44,40 @@ pub fn timestamps(epsilon: f64, m: f64) -> f64 {
     m.ln() / (epsilon / (1000.0 * m.ln())).powi(2).ln_1p()
 }
 
-/// `eps'` for each of `10/alpha^2` counts by basic composition: together `eps/3`. The remark after Theorem
-/// 1.1's proof prints `eps/(30 alpha^2)`.
+/// A theorem of the paper on the composition of private releases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Composition {
+    /// Epsilons add up: the proof of Theorem 1.2 uses this one.
+    Basic,
+    /// Epsilons add up to about their root mean square, at a `delta'`: the remark after that proof.
+    Advanced,
+}
+
+/// `eps'` for each of `10/alpha^2` counts by basic composition: together `eps/3`. The remark after the proof of
+/// Theorem 1.2 prints `eps/(30 alpha^2)`.
 pub fn epsilon_each(alpha: f64, epsilon: f64) -> f64 {
     epsilon * alpha.powi(2) / 30.0
+}
+
+/// `eps'` for each of `k = 10/alpha^2` counts by advanced composition with `delta' = 1/m^3`, the `delta` that the
+/// proof gives all counts: `eps' sqrt(2 k ln(1/delta')) + k eps' (e^eps' - 1)/(e^eps' + 1) = eps/3`.
+pub fn epsilon_each_advanced(alpha: f64, epsilon: f64, m: f64) -> f64 {
+    let k = 10.0 / alpha.powi(2);
+    let root = (6.0 * k * m.ln()).sqrt();
+    let composed = |each: f64| each * root + k * each * (each / 2.0).tanh();
+    let (mut low, mut high) = (0.0, epsilon / (3.0 * root));
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        if composed(middle) > epsilon / 3.0 { high = middle } else { low = middle }
+    }
+    low
+}
+
+/// The greater `eps'` of both compositions, and whose it is.
+pub fn best_epsilon_each(alpha: f64, epsilon: f64, m: f64) -> (f64, Composition) {
+    let (basic, advanced) = (epsilon_each(alpha, epsilon), epsilon_each_advanced(alpha, epsilon, m));
+    if advanced > basic { (advanced, Composition::Advanced) } else { (basic, Composition::Basic) }
 }
 
 /// `S_1 = alpha sqrt(W)/(200 log W)` in events.

@@ -1,5 +1,4 @@
-//! Appendix A, Algorithm 7: continual release, estimates after every event. The page prints no threshold
-//! for a list of them.
+//! Appendix A, Algorithm 7: continual release, estimates after every event.
 //!
 //! 1. `L = ceil(log((100 eps/alpha) sqrt(W)) + log log W) + 2` levels, `phi = min(eps, 1)`. Logarithms are
 //!    base 2, since levels double.
@@ -13,15 +12,26 @@
 //! 9. `g_i` is the estimate of key `i` in it, and
 //! 10. noise from `Lap(alpha sqrt(W)/(16 log^2 W))` is added.
 //! 11. The sum over the blocks is returned.
+//!
+//! # Errors in the paper
+//!
+//! The page prints no threshold for a list. Its theorem promises every key with `alpha sqrt(W)` events, and takes that for
+//! the continual `L_2`-heavy hitters because `sqrt(W) <= L_2`. Nothing leaves out keys with less than `(alpha/2) L_2`, as
+//! its definition of the problem asks: where `L_2` is far above `sqrt(W)`, light keys are listed
+//! ([`ContinualConstants::bar`]). The noise is stated in three ways (`docs/paper.md`).
 
-use crate::answer::NoiseScale;
+use crate::answer::{NoiseScale, PublishedAnswer};
 use crate::claims;
 use crate::hashes::KeyMap;
 use crate::laplace::laplace;
 use crate::misra_gries::PublishedMisraGries;
-use crate::preset::{PresetRefusal, check, check_memory};
+use crate::preset::{ConstantChange, PresetRefusal, changes, check, check_memory, finest_grain};
 use frostpane::testing::Entropy;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Bytes of an entry of Misra-Gries and of a block beside its entries.
+const ENTRY: usize = 16;
+const BLOCK: usize = size_of::<StreamBlock>();
 
 /// The constants of Algorithm 7 and the parameters that they follow from.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +73,52 @@ impl ContinualConstants {
         })
     }
 
+    /// One grain `g` for blocks and losses of `g` times the printed size, the smallest whose worst case fits
+    /// into `memory` bytes and whose shortest block has an event; the printed constants if they fit. The
+    /// longest block is at most `min(eps, 1) W`.
+    pub fn scaled(alpha: f64, epsilon: f64, window: u64, memory: u64) -> Result<Self, PresetRefusal> {
+        check(alpha, epsilon, window)?;
+        if let Ok(published) = Self::published(alpha, epsilon, window)
+            && published.bytes() <= memory as f64
+        {
+            return Ok(published);
+        }
+        let w = window as f64;
+        let (block, loss) = (claims::shortest_block(alpha, w), claims::block_sensitivity(alpha, epsilon, w));
+        let with = |grain: f64| {
+            let shortest = ((grain * block) as u64).max(1);
+            let doublings = (epsilon.min(1.0) * w / shortest as f64).log2().floor();
+            let levels = doublings.max(0.0) as u32 + 1;
+            Self { alpha, epsilon, window, shortest, levels, loss: grain * loss }
+        };
+        let grain = finest_grain((1.0 / block).max(1.0), w / block, memory, |grain| with(grain).bytes())?;
+        Ok(with(grain))
+    }
+
+    /// The constants that differ from the printed ones.
+    pub fn changes(&self) -> Vec<ConstantChange> {
+        let w = self.window as f64;
+        changes([
+            (
+                "shortest block, alpha sqrt(W)/(200 log W)",
+                claims::shortest_block(self.alpha, w),
+                self.shortest as f64,
+            ),
+            ("levels", claims::levels(self.alpha, self.epsilon, w), f64::from(self.levels)),
+            (
+                "loss of Misra-Gries in a block, phi alpha sqrt(W)/(16 log^3 W)",
+                claims::block_sensitivity(self.alpha, self.epsilon, w),
+                self.loss,
+            ),
+        ])
+    }
+
+    /// The largest threshold that lists every key with `alpha sqrt(W)` events at the error of `alpha sqrt(W)/2`
+    /// that the theorem states.
+    pub fn bar(&self) -> f64 {
+        self.alpha * (self.window as f64).sqrt() / 2.0
+    }
+
     /// `S_l`, for `l` from 1.
     pub fn length(&self, level: u32) -> u64 {
         self.shortest.saturating_mul(1_u64.checked_shl(level - 1).unwrap_or(u64::MAX))
@@ -75,13 +131,11 @@ impl ContinualConstants {
         ((length as f64 / self.loss).ceil() as u64).clamp(1, length) as usize
     }
 
-    /// The most bytes of a run, without stored noise.
+    /// The most bytes of a run, without stored noise and what a table takes beside its entries.
     pub fn bytes(&self) -> f64 {
-        const ENTRY: f64 = 16.0;
-        const BLOCK: f64 = 96.0;
         let level = |level: u32| {
             let blocks = (self.window / self.length(level) + 1) as f64;
-            blocks * (BLOCK + ENTRY * self.counters(level) as f64)
+            blocks * (BLOCK + ENTRY * self.counters(level)) as f64
         };
         (1..=self.levels).map(level).sum()
     }
@@ -154,6 +208,44 @@ impl PublishedContinual {
             sum += block.misra_gries.estimate(key) as f64 + block.noise(key, draw, scale, entropy)?;
         }
         Ok(sum)
+    }
+
+    /// Chooses the noise of the algorithm or of its proof.
+    pub fn with_noise(mut self, noise: NoiseScale) -> Self {
+        self.noise = noise;
+        self
+    }
+
+    /// The constants in force.
+    pub fn constants(&self) -> &ContinualConstants {
+        &self.constants
+    }
+
+    /// Lines 8 to 11 for all keys that an active block reports: those with an estimate of at least `bar`. The
+    /// scales of the answer are those of one draw with the variance of the sum.
+    pub fn query(&mut self, bar: f64, entropy: &mut impl Entropy) -> frostpane::Result<PublishedAnswer> {
+        let active = self.active();
+        let mut keys = BTreeSet::new();
+        for &(level, before) in &active {
+            keys.extend(self.levels[level].block(before).misra_gries.iter().map(|(key, _)| key));
+        }
+        let mut listed = Vec::new();
+        for key in keys {
+            let noisy = self.estimate(key, entropy)?;
+            if noisy >= bar {
+                listed.push((key, noisy));
+            }
+        }
+        let (printed, needed) = (self.constants.printed_noise(), self.constants.proof_noise());
+        let root = (active.len() as f64).sqrt();
+        let norm = (self.constants.window as f64).sqrt();
+        Ok(PublishedAnswer::new(listed, root * self.noise.choose(printed, needed), root * needed, norm))
+    }
+
+    /// Memory in bytes.
+    pub fn bytes(&self) -> u64 {
+        let blocks = self.levels.iter().flat_map(|level| level.complete.iter().chain([&level.open]));
+        blocks.map(|block| (BLOCK + ENTRY * block.misra_gries.iter().len()) as u64).sum()
     }
 
     /// The number of blocks that cover the window.

@@ -21,7 +21,7 @@ pub mod smooth_histogram;
 
 pub use ams::Ams;
 pub use answer::{AlgorithmForm, NoiseScale, PublishedAnswer};
-pub use claims::Demands;
+pub use claims::{Composition, Demands};
 pub use continual::PublishedContinual;
 pub use count_sketch::{CountSketchEstimator, CountSketchShape, PublishedCountSketch};
 pub use counter::PublishedCounter;

@@ -367,6 +367,53 @@ fn continual_blocks_cover_the_window_once() {
     }
 }
 
+/// One key has 9,000 of 10,000 events and ten have a hundred each. Their share of `L_2` is 1/90, far below `alpha/2`,
+/// and they have more than `alpha sqrt(W)`. So they are listed.
+#[test]
+fn continual_l2_lists_keys_far_below_half_of_heavy() {
+    const WINDOW: u64 = 10_000;
+    let constants = exact_blocks(WINDOW, 10, 1.0);
+    let bar = constants.bar();
+    assert_eq!(bar, 25.0);
+    let mut run = PublishedContinual::new(constants, NoiseScale::Printed, Draw::EveryOutput);
+    (0..WINDOW).for_each(|t| run.update(if t % 10 < 9 { 0 } else { 1 + t / 10 % 10 }));
+    let answer = run.query(bar, &mut no_noise()).unwrap();
+    assert_eq!(keys(&answer.listed), (0..=10).collect::<Vec<_>>());
+    let norm = (9_000_f64.powi(2) + 10.0 * 100_f64.powi(2)).sqrt();
+    assert!(answer.listed[1..].iter().all(|(_, count)| *count < 0.05 * 0.5 / 2.0 * norm));
+}
+
+/// Every key that the theorem promises is listed by the scaled constants too, and memory is as planned.
+#[test]
+fn scaled_continual_fits_and_lists_what_is_promised() {
+    const WINDOW: usize = 20_000;
+    let mut losses = Vec::new();
+    for memory in [1_000_000, 4_000_000, 64_000_000] {
+        let constants = ContinualConstants::scaled(0.2, 1.0, WINDOW as u64, memory).unwrap();
+        assert!(constants.bytes() <= memory as f64, "{constants:?}");
+        assert_eq!(constants.changes().len(), 3);
+        assert!(constants.length(constants.levels) <= WINDOW as u64);
+        losses.push(constants.loss);
+        let stream = stream(WINDOW, 5);
+        let mut run = PublishedContinual::new(constants.clone(), NoiseScale::Proof, Draw::EveryOutput);
+        stream.iter().for_each(|&key| run.update(key));
+        assert!(run.bytes() as f64 <= constants.bytes());
+        let lost = constants.shortest as f64 + constants.loss.max(1.0) * run.active_blocks() as f64;
+        let answer = run.query(constants.bar(), &mut no_noise()).unwrap();
+        let truth = counts(&stream[WINDOW..]);
+        for (key, count) in &truth {
+            let listed = answer.listed.iter().find(|listed| listed.0 == *key);
+            assert!(listed.is_some() || (*count as f64) < constants.bar() + lost, "{key}: {count}");
+            assert!(listed.is_none_or(|listed| (0.0..=lost).contains(&(*count as f64 - listed.1).round())));
+        }
+        let root = (run.active_blocks() as f64).sqrt();
+        assert_eq!(answer.noise, root * constants.proof_noise());
+        let printed = run.with_noise(NoiseScale::Printed).query(1e9, &mut no_noise()).unwrap();
+        assert_eq!((printed.noise, printed.needed_noise), (root * constants.printed_noise(), answer.noise));
+    }
+    assert!(losses.is_sorted_by(|more, less| more > less), "{losses:?}");
+}
+
 /// A key has 300 events, then 2,000 other events follow, with an output after each. The key's count stays 300
 /// all the while. As printed, the mean of the outputs is 300 to the event; with noise drawn once it is off by
 /// about what one output is off by.

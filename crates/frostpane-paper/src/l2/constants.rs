@@ -1,12 +1,12 @@
 //! The constants of Algorithm 5.
 
 use crate::ams::Ams;
-use crate::claims;
+use crate::claims::{self, Composition};
 use crate::count_sketch::CountSketchShape;
 use crate::preset::{ConstantChange, PresetRefusal, changes, check, finest_grain};
 
-/// The constants of Algorithm 5 and the parameters that they follow from. Basic composition divides the budget
-/// among the `10/alpha^2` released counts, as in Theorem 1.1; the variant after it gives each more.
+/// The constants of Algorithm 5 and the parameters that they follow from. Thresholds are those of Theorem 1.2, whose
+/// proof divides the budget among `10/alpha^2` released counts by basic composition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct L2Constants {
     /// `alpha`.
@@ -143,11 +143,25 @@ impl L2Constants {
     /// `S` follows from the first line of each lemma's proof by the triangle inequality, with the errors in
     /// force: `2 + 2 rho L` for the norm and `2 + 2M` for a count. It is the least that the argument
     /// supports: the lemmas round it up by 1.25 and 2.5. For the norm
-    /// `eps' = eps/3`; for a count it follows from basic composition.
+    /// `eps' = eps/3`; for a count it follows from [`Self::composition`].
     pub fn proof_noise(&self, norm: f64) -> [f64; 2] {
         let of_norm = 2.0 + 2.0 * self.rho * norm;
         let of_count = 2.0 + 2.0 * self.counter * norm;
-        [6.0 * of_norm / self.epsilon, 2.0 * of_count / claims::epsilon_each(self.alpha, self.epsilon)]
+        [6.0 * of_norm / self.epsilon, 2.0 * of_count / self.best_epsilon_each().0]
+    }
+
+    /// The composition by which a count needs less noise.
+    pub fn composition(&self) -> Composition {
+        self.best_epsilon_each().1
+    }
+
+    /// How many times less noise a count needs by [`Self::composition`] than by the basic one.
+    pub fn composition_gain(&self) -> f64 {
+        self.best_epsilon_each().0 / claims::epsilon_each(self.alpha, self.epsilon)
+    }
+
+    fn best_epsilon_each(&self) -> (f64, Composition) {
+        claims::best_epsilon_each(self.alpha, self.epsilon, self.m as f64)
     }
 
     /// `beta = rho^2/2`, by which `L_2` is `(rho, beta)`-smooth.

@@ -5,9 +5,14 @@ use std::collections::hash_map::Entry;
 use std::time::Instant;
 
 use frostpane::{Event, HeavyHitters, Norm, Spec};
+use frostpane_paper::continual::{ContinualConstants, Draw};
 use frostpane_paper::l1::L1Constants;
 use frostpane_paper::l2::L2Constants;
-use frostpane_paper::{ConstantChange, L1, L2, NoiseScale, OsEntropy, PublishedAnswer};
+use frostpane_paper::preset::readable;
+use frostpane_paper::{
+    Composition, ConstantChange, L1, L2, NoiseScale, OsEntropy, PresetRefusal, PublishedAnswer,
+    PublishedContinual,
+};
 use serde::Serialize;
 
 use super::score::{Score, TrueCounts};
@@ -28,6 +33,21 @@ pub struct Contest {
     pub contenders: Vec<Contender>,
     /// The constants of the published algorithm that were changed to fit.
     pub changes: Vec<ConstantChange>,
+    /// The same of the continual algorithm.
+    pub continual_changes: Vec<ConstantChange>,
+    /// The reason why the continual algorithm did not run, with the memory that it needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continual_left_out: Option<String>,
+    /// The composition theorem by which the published L2 algorithm needs less noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub composition: Option<CompositionChoice>,
+}
+
+#[derive(Serialize)]
+pub struct CompositionChoice {
+    pub theorem: Composition,
+    /// How many times less noise it asks for than basic composition.
+    pub gain: f64,
 }
 
 #[derive(Serialize)]
@@ -67,6 +87,17 @@ const L2_PROOF: Privacy = Privacy {
     why: "the proof puts one key's count where the norm belongs, and scaled constants fail more often than delta allows",
 };
 
+const CONTINUAL_PRINTED: Privacy = Privacy {
+    proved: false,
+    why: "the noise is half of what the proof asks for, or less with scaled constants, and one event moves more than the \
+          proof says",
+};
+const CONTINUAL_PROOF: Privacy = Privacy {
+    proved: false,
+    why: "one event moves all counters of a block by 1, which the proof takes for less, and which keys are named \
+          depends on the data",
+};
+
 impl Contest {
     pub fn hold(request: &ReleaseRequest, stream: &NumberedStream, norm: Norm) -> Result<Self> {
         let truth = TrueCounts::new(stream.in_window(), norm, request.spec.alpha);
@@ -82,6 +113,7 @@ impl Contest {
         let ours = frostpane(builder.build()?, stream, &truth, scale)?;
         let mut contenders = vec![exact, ours];
         let length = stream.events.len() as u64;
+        let mut composition = None;
         let changes = match norm {
             Norm::L1 => {
                 tell("the published L1 algorithm ...");
@@ -90,7 +122,8 @@ impl Contest {
                 for (noise, private) in [(NoiseScale::Printed, L1_PRINTED), (NoiseScale::Proof, L1_PROOF)] {
                     algorithm = algorithm.with_noise(noise);
                     let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
-                    contenders.push(published(noise, algorithm.bytes(), rate, answers, &truth, private));
+                    let name = name(noise);
+                    contenders.push(published(name, algorithm.bytes(), rate, answers, &truth, private));
                 }
                 algorithm.constants().changes()
             }
@@ -102,11 +135,31 @@ impl Contest {
                 for (noise, private) in [(NoiseScale::Printed, L2_PRINTED), (NoiseScale::Proof, L2_PROOF)] {
                     algorithm = algorithm.with_noise(noise);
                     let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
-                    contenders.push(published(noise, algorithm.bytes(), rate, answers, &truth, private));
+                    let name = name(noise);
+                    contenders.push(published(name, algorithm.bytes(), rate, answers, &truth, private));
                 }
-                algorithm.constants().changes()
+                let constants = algorithm.constants();
+                composition = Some(CompositionChoice {
+                    theorem: constants.composition(),
+                    gain: constants.composition_gain(),
+                });
+                constants.changes()
             }
         };
+        let mut continual_changes = Vec::new();
+        let mut continual_left_out = None;
+        match ContinualConstants::scaled(alpha, epsilon, stream.window as u64, memory) {
+            Ok(constants) => {
+                tell("the published continual algorithm ...");
+                continual_changes = constants.changes();
+                contenders.extend(continual(constants, stream, &truth, norm)?);
+            }
+            Err(PresetRefusal::Memory { needed, .. }) => {
+                let needed = readable(needed);
+                continual_left_out = Some(format!("at this epsilon its coarsest constants need {needed}"));
+            }
+            Err(refusal) => return Err(refusal.into()),
+        }
         Ok(Self {
             norm,
             heavy_from: truth.heavy_from,
@@ -114,6 +167,9 @@ impl Contest {
             distinct_keys: truth.counts.len(),
             contenders,
             changes,
+            continual_changes,
+            continual_left_out,
+            composition,
         })
     }
 }
@@ -181,6 +237,38 @@ fn frostpane(
     })
 }
 
+/// The continual algorithm, with an output at the end of the stream for each release. In one output the noise of a block
+/// is drawn once whatever the form, so the printed one serves. For L1 its counts are held against the bar of Section 4;
+/// for L2 against the one of [`ContinualConstants::bar`], since it has no norm.
+fn continual(
+    constants: ContinualConstants,
+    stream: &NumberedStream,
+    truth: &TrueCounts,
+    norm: Norm,
+) -> Result<[Contender; 2]> {
+    let bar = match norm {
+        Norm::L1 => 0.75 * constants.alpha * stream.window as f64,
+        Norm::L2 => constants.bar(),
+    };
+    let mut algorithm = PublishedContinual::new(constants, NoiseScale::Printed, Draw::EveryOutput);
+    let rate = feed(stream, |key| algorithm.update(key));
+    let memory = algorithm.bytes();
+    let printed = answers(|entropy| algorithm.query(bar, entropy))?;
+    algorithm = algorithm.with_noise(NoiseScale::Proof);
+    let proved = answers(|entropy| algorithm.query(bar, entropy))?;
+    Ok([
+        published("paper, continual, as printed", memory, rate, printed, truth, CONTINUAL_PRINTED),
+        published("paper, continual, by its proof", memory, rate, proved, truth, CONTINUAL_PROOF),
+    ])
+}
+
+fn name(noise: NoiseScale) -> &'static str {
+    match noise {
+        NoiseScale::Printed => "paper, noise as printed",
+        NoiseScale::Proof => "paper, noise by its proof",
+    }
+}
+
 fn answers(
     mut query: impl FnMut(&mut OsEntropy) -> frostpane::Result<PublishedAnswer>,
 ) -> Result<Vec<PublishedAnswer>> {
@@ -189,17 +277,13 @@ fn answers(
 }
 
 fn published(
-    noise: NoiseScale,
+    name: &'static str,
     memory: u64,
     events_per_second: f64,
     answers: Vec<PublishedAnswer>,
     truth: &TrueCounts,
     private: Privacy,
 ) -> Contender {
-    let name = match noise {
-        NoiseScale::Printed => "paper, noise as printed",
-        NoiseScale::Proof => "paper, noise by its proof",
-    };
     let (noise, needed_noise) =
         answers.last().map_or((0.0, 0.0), |answer| (answer.noise, answer.needed_noise));
     let lists: Vec<_> = answers.into_iter().map(|answer| answer.listed).collect();

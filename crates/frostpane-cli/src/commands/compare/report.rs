@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use frostpane::Norm;
+use frostpane_paper::Composition;
 use frostpane_render::TextLayout;
 use frostpane_render::text::write_wrapped;
 use serde::Serialize;
@@ -61,6 +62,9 @@ impl ComparisonReport {
                 let why = format!("{}: {}.", contender.name, contender.private.why);
                 wrapped(out, "  ", &why)?;
             }
+            for note in notes(contest) {
+                wrapped(out, "  ", &note)?;
+            }
         }
         writeln!(out)?;
         let read = "missed: heavy keys not listed. wrong: keys listed with at most half of a heavy count. \
@@ -89,6 +93,31 @@ impl ComparisonReport {
             contest.heavy_from.ceil(),
         )
     }
+}
+
+fn notes(contest: &Contest) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(choice) = &contest.composition {
+        notes.push(match choice.theorem {
+            Composition::Basic => {
+                "noise by its proof: by basic composition, which asks for less than advanced.".to_owned()
+            }
+            Composition::Advanced => format!(
+                "noise by its proof: by the paper's advanced composition, {:.1} times less than by basic.",
+                choice.gain
+            ),
+        });
+    }
+    if contest.norm == Norm::L2 && contest.continual_left_out.is_none() {
+        notes.push(
+            "paper, continual: it estimates no norm, and lists from alpha sqrt(W)/2 on, so light keys too."
+                .to_owned(),
+        );
+    }
+    if let Some(reason) = &contest.continual_left_out {
+        notes.push(format!("paper, continual: left out: {reason}."));
+    }
+    notes
 }
 
 fn write_table(out: &mut impl Write, contenders: &[Contender]) -> io::Result<()> {

@@ -305,7 +305,7 @@ pub fn held_words(held: bool) -> String {
 
 pub fn published_words(published: &Demands) -> String {
     format!(
-        "With the constants as published (Theorem 1.1 of the paper) the window would have to hold at least \
+        "With the constants as published (Theorem 1.2 of the paper) the window would have to hold at least \
          {:.1e} events, and memory {:.0e} timestamps with {:.0e} counters each.",
         published.window, published.timestamps, published.counters
     )
