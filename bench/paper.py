@@ -1,6 +1,6 @@
 """Tables of docs/paper.md: `frostpane compare` on the real streams of shared/data and on a flat one.
 
-    python bench/paper.py target/release/frostpane ../shared/data
+python bench/paper.py target/release/frostpane ../shared/data
 """
 
 import json
@@ -62,7 +62,9 @@ def main(program: str, data: str) -> None:
                 contest = json.loads(done.stdout)["contests"][0]
                 found = {contender["name"]: contender for contender in contest["contenders"]}
                 cells = [cell(found[name]) if name in found else "-" for name in CONTENDERS]
-                print(f"| {name} | {alpha} | {contest['heavy_keys']} | " + " | ".join(cells) + " |", flush=True)
+                print(
+                    f"| {name} | {alpha} | {contest['heavy_keys']} | " + " | ".join(cells) + " |", flush=True
+                )
 
 
 if __name__ == "__main__":

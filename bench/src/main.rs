@@ -5,11 +5,7 @@
 
 mod columns;
 mod continual;
-mod gaussian;
-mod growth;
-mod heavy;
 mod ingest;
-mod plot;
 mod real;
 mod real_people;
 mod releases;
@@ -28,16 +24,13 @@ const REPETITIONS: usize = 5;
 type BenchResult = Result<(), Box<dyn std::error::Error>>;
 type NamedMeasurement = (&'static str, fn() -> BenchResult);
 
-const MEASUREMENTS: [NamedMeasurement; 9] = [
+const MEASUREMENTS: [NamedMeasurement; 6] = [
     ("continual", continual::run),
     ("ingest", ingest::run),
     ("releases", releases::run),
-    ("growth", growth::run),
     ("sharp", sharp::run),
     ("watched", watched::run),
     ("real-people", real_people::run),
-    ("gaussian", gaussian::run),
-    ("heavy", heavy::run),
 ];
 
 fn main() -> ExitCode {

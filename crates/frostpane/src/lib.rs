@@ -60,7 +60,7 @@
 //! - People instead of events: [`HeavyHitters::update_by`].
 //! - A list whenever a slide has ended: [`Continual::extend`]; also where no events come: [`Continual::advance_to`].
 //!
-//! The package has three programs to start from: `cargo run --example ports`, `searches` or `trending`. The program `frostpane`
+//! The package has two programs to start from: `cargo run --example searches` or `trending`. The program `frostpane`
 //! (package `frostpane-cli`) does all of this for files and pipes.
 //!
 //! # What it rests on
