@@ -387,6 +387,20 @@ mod tests {
         assert_eq!(found.reason.is_some(), !found.held);
     }
 
+    /// The same number of events, of two keys and of five hundred: what is said of all of them is the same.
+    #[test]
+    fn statements_do_not_follow_from_how_many_keys_there_are() {
+        let shape = shape(20_000, 1 << 12);
+        let request = request_of(Spec { all: true, ..spec(Norm::L1, EPSILON) }, Keys::Open, shape);
+        let said = [2, 500].map(|keys| {
+            let events = (0..10_000).map(|event| Some(event % keys));
+            let view = view(vec![pane(events, shape)], None, true);
+            let found = release(&request, view, &mut InsecureSeededEntropy::new(1)).unwrap();
+            (found.threshold, found.complete_above, found.nothing_below)
+        });
+        assert_eq!(said[0], said[1]);
+    }
+
     /// Key 7 comes 11,000 times in two panes, and in the earlier pane in which the window begins, key 3
     /// comes 400 times and key 4 300 times. With an equal source of noise every number of the release
     /// is known: the draws, their order and scale, and all that follows.
