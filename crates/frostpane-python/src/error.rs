@@ -1,9 +1,9 @@
 //! Errors, and their Python exceptions.
 
-use frostpane::ErrorKind;
+use frostpane::{Amount, ErrorKind};
 use frostpane_store::Unaffordable;
 use pyo3::prelude::*;
-use serde_json::json;
+use serde::Serialize;
 
 mod raised {
     pyo3::import_exception!(frostpane.errors, BusyError);
@@ -119,15 +119,23 @@ fn of_store(cause: &frostpane_store::Error) -> PyErr {
 
 /// The amounts of the first that cannot pay, and the moment when the last leaves, as JSON.
 fn numbers(unaffordable: &Unaffordable) -> String {
+    // A `json!` has no integers of 128 bits.
+    #[derive(Serialize)]
+    struct RefusalNumbers<'a> {
+        asked: Amount,
+        spent: Option<Amount>,
+        left: Option<Amount>,
+        when: Option<&'a String>,
+    }
     let Unaffordable { refusal, leave, .. } = unaffordable;
     let first = refusal.unpaid.first();
-    json!({
-        "asked": refusal.asked.amount(),
-        "spent": first.map(|unpaid| unpaid.spent.amount()),
-        "left": first.map(|unpaid| unpaid.left),
-        "when": leave.last(),
-    })
-    .to_string()
+    let numbers = RefusalNumbers {
+        asked: refusal.asked.amount(),
+        spent: first.map(|unpaid| unpaid.spent.amount()),
+        left: first.map(|unpaid| unpaid.left),
+        when: leave.last(),
+    };
+    serde_json::to_string(&numbers).unwrap_or_default()
 }
 
 /// Rewrites a message that names options of the program.

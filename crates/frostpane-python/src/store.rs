@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use frostpane::{Batch, Bytes, Event, Keys, Spec};
+use frostpane::{Amount, Batch, Bytes, Event, Keys, Spec};
 use frostpane_store::{
     AwaitedPane, Begin, ContinualRelease, Header, KeyKind, Renderings, SourceOutcome, SourceWriter, Store,
     StoredKey, StoredRelease, Summary,
 };
 use jiff::Timestamp;
 use pyo3::prelude::*;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::building::PanePlan;
@@ -171,14 +172,13 @@ impl StoreHandle {
         with_store!(self, py, store => {
             let run = store.dry_run(span)?;
             let at = |number| store.moment(store.stream().begins(number));
-            Ok(json!({
-                "from": at(run.from),
-                "to": at(run.to),
-                "panes": run.to - run.from,
-                "charge": run.charge,
-                "left": run.left,
+            written(&CostReport {
+                from: at(run.from),
+                to: at(run.to),
+                panes: run.to - run.from,
+                charge: run.charge,
+                left: run.left,
             })
-            .to_string())
         })
     }
 
@@ -260,6 +260,16 @@ pub fn read_budget(py: Python<'_>, folder: PathBuf) -> PyResult<(String, String)
         Ok((written(&header)?, written(&budget)?))
     });
     Ok(read?)
+}
+
+/// A `json!` has no integers of 128 bits.
+#[derive(Serialize)]
+struct CostReport {
+    from: String,
+    to: String,
+    panes: i64,
+    charge: Amount,
+    left: u64,
 }
 
 fn beginning(from: Option<i64>, witness: Option<PathBuf>) -> Begin {
