@@ -1,6 +1,5 @@
 //! The privacy of releases, and its cost, in a sentence.
 
-use frostpane::numbers::grouped;
 use frostpane::{Cost, Key, Release, Unit};
 
 use crate::numbers::plain;
@@ -8,12 +7,8 @@ use crate::unit::{UnitWords, bounded, not_hidden};
 
 /// The protection of a release and its cost; of a continual release, for all of its lists.
 pub fn privacy<K: Key>(release: &Release<K>) -> String {
-    let lists = match (&release.continual, horizon(release)) {
-        (None, _) => String::new(),
-        (Some(_), None) => ", once for all lists".to_owned(),
-        (Some(_), Some(horizon)) => format!(", once for all lists; {horizon}"),
-    };
-    sentence(release, "", &lists)
+    let lists = if release.continual.is_some() { ", once for all lists" } else { "" };
+    sentence(release, "", lists)
 }
 
 /// The protection of several releases of one stream, and their cost each and together.
@@ -52,21 +47,6 @@ pub(crate) fn delta_words(delta: f64) -> String {
         0.0 => "pure (delta 0)".to_owned(),
         delta => format!("delta {delta:e}"),
     }
-}
-
-/// The number of lists that delta is for, where there is a delta and more lists follow.
-pub(crate) fn horizon<K: Key>(release: &Release<K>) -> Option<String> {
-    let continual = release.continual.as_ref().filter(|_| release.delta > 0.0)?;
-    let horizon = grouped(continual.horizon);
-    let adaptive = UnitWords::of(release.unit).adaptive;
-    Some(match continual.delta_past_horizon {
-        None => format!("{adaptive}, delta is for the first {horizon} lists"),
-        Some(delta) => format!(
-            "{adaptive}, delta has grown to {delta:.1e}, because this is list {}, past the horizon of \
-             {horizon}",
-            grouped(continual.number)
-        ),
-    })
 }
 
 /// The cost of several releases of one stream together.

@@ -32,8 +32,6 @@ pub struct UnitWords {
     pub(crate) subject: &'static str,
     /// The limit of the protection of someone with several events.
     pub(crate) several: &'static str,
-    /// The adaptive choices that delta covers for a number of lists.
-    pub(crate) adaptive: &'static str,
     /// The part of a stream that has an account.
     pub pane: &'static str,
 }
@@ -51,7 +49,6 @@ const OF_EVENTS: UnitWords = UnitWords {
     otherwise: "any one event had another key",
     subject: "any one event",
     several: " Someone with several events is protected for each, not for all together.",
-    adaptive: "for an event that someone times by what lists showed",
     pane: "pane",
 };
 
@@ -68,7 +65,6 @@ const OF_USERS: UnitWords = UnitWords {
     otherwise: "any one person not taken part then",
     subject: "what any one person did then",
     several: "",
-    adaptive: "for someone who decides by what lists showed when to take part",
     pane: "epoch",
 };
 

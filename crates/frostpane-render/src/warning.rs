@@ -76,21 +76,6 @@ impl Warning {
         epsilon.into_iter().chain(delta).collect()
     }
 
-    /// The warning that delta begins to grow with this list of a continual release.
-    pub fn of_horizon<K: Key>(release: &Release<K>) -> Option<Self> {
-        let continual = release.continual.as_ref()?;
-        let horizon = continual.horizon;
-        let first_past = continual.delta_past_horizon.is_some() && continual.number == horizon + 1;
-        first_past.then(|| {
-            Self(format!(
-                "the horizon of {} releases is past: for an event that someone times by what releases \
-                 showed, delta grows from here on with each of them, and beginning anew does not begin with \
-                 a new delta: end here, or take what each release then says",
-                grouped(horizon)
-            ))
-        })
-    }
-
     /// The warning about a continual release before its first list: that its windows have too few events for
     /// the promises.
     pub fn of_forecast(spec: &Spec, forecast: &Forecast) -> Option<Self> {

@@ -81,12 +81,11 @@ fn specs() -> [(&'static str, Value); 3] {
     [
         (
             "searches",
-            json!({ "window": "1m", "slide": "2s", "lateness": "1s", "top": 15, "continual": true, "horizon": 100_000, "together": 100 }),
+            json!({ "window": "1m", "slide": "2s", "lateness": "1s", "top": 15, "continual": true, "together": 100 }),
         ),
         (
             "searches-of-people",
-            json!({ "window": "2m", "slide": "10s", "lateness": "1s", "top": 15, "unit": people(2), "continual": true,
-                "horizon": 100_000, "together": 100 }),
+            json!({ "window": "2m", "slide": "10s", "lateness": "1s", "top": 15, "unit": people(2), "continual": true, "together": 100 }),
         ),
         (
             "searches-on-demand",

@@ -6,6 +6,7 @@ mod any_window;
 mod continual;
 mod declared;
 mod every_number;
+mod followed_exactly;
 mod known_end;
 mod noise;
 mod own_time;

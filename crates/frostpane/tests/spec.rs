@@ -41,7 +41,6 @@ fn all_set() -> Spec {
         spec.confidence = 0.999;
         spec.continual = true;
         spec.releases = Some(5);
-        spec.horizon = Some(77);
         spec.together = Some(88);
         spec.memory = Size(16_000_001);
         spec.key_bytes = 40;
@@ -88,7 +87,6 @@ fn what_is_not_usual_is_written_too() {
         "confidence": 0.999,
         "continual": true,
         "releases": 5,
-        "horizon": 77,
         "together": 88,
         "memory": "16000001",
         "key_bytes": 40,
@@ -148,7 +146,6 @@ fn any(below: &mut impl FnMut(u64) -> u64) -> Spec {
     spec.confidence = fraction(below);
     spec.continual = below(2) == 0;
     spec.releases = (below(2) == 0).then(|| below(1 << 32) as u32);
-    spec.horizon = Some(below(3) + 999_999);
     spec.together = Some(below(u64::MAX));
     spec.memory = Size(below(1_000) * 10_u64.pow(below(13) as u32));
     spec.key_bytes = below(1 << 20);
@@ -273,7 +270,6 @@ fn what_is_not_allowed_is_refused_before_anything_is_built() {
         (spec(|spec| spec.confidence = 0.0), "confidence is 0"),
         (spec(|spec| spec.delta = Delta::ZERO), "delta is 0, but open keys cannot be released purely"),
         (spec(|spec| spec.releases = Some(0)), "releases is 0"),
-        (spec(|spec| spec.horizon = Some(0)), "horizon is 0"),
         (spec(|spec| spec.together = Some(0)), "together is 0"),
         (spec(|spec| spec.entries = Some(0)), "entries is 0"),
         (spec(|spec| spec.sketch = Some(Dimensions { rows: 4, width: 64 })), "the rows must be odd"),
@@ -407,7 +403,6 @@ fn a_builder_is_its_specification() {
         .policy(Policy::Exponential)
         .confidence(all.confidence)
         .releases(5)
-        .horizon(all.horizon())
         .together(all.together())
         .memory(all.memory.0)
         .key_bytes(all.key_bytes)

@@ -131,11 +131,6 @@ impl UserArgs {
 /// Options of continual release alone.
 #[derive(clap::Args)]
 pub struct ContinualArgs {
-    /// A privacy parameter where keys are not declared: for how many releases delta also covers an event that
-    /// someone times by what the releases showed [default: 1000000]
-    #[arg(long, value_name = "RELEASES")]
-    pub horizon: Option<u64>,
-
     /// The number of releases, any so many, over which the stated confidence holds for all statements
     /// together [default: 1000]
     #[arg(long, value_name = "RELEASES")]
@@ -144,7 +139,6 @@ pub struct ContinualArgs {
 
 impl ContinualArgs {
     pub fn apply(&self, spec: &mut Spec) {
-        spec.horizon = self.horizon.or(spec.horizon);
         spec.together = self.together.or(spec.together);
     }
 }

@@ -5,11 +5,10 @@ use frostpane::{Cost, Key, Release};
 
 use super::escape::escaped;
 use crate::numbers::{likelier, one_in, plain};
-use crate::privacy::{delta_words, horizon};
+use crate::privacy::delta_words;
 use crate::unit::{UnitWords, not_hidden};
 
 pub fn section<K: Key>(releases: &[Release<K>]) -> String {
-    // The latest says how long delta holds.
     let Some(release) = releases.last() else {
         return String::new();
     };
@@ -75,9 +74,8 @@ fn epsilon<K: Key>(release: &Release<K>) -> String {
 }
 
 fn delta<K: Key>(release: &Release<K>) -> String {
-    match (release.delta, horizon(release)) {
-        (0.0, _) => "0: the privacy is pure".to_owned(),
-        (delta, None) => format!("{delta:e}"),
-        (delta, Some(horizon)) => format!("{delta:e}; {horizon}"),
+    match release.delta {
+        0.0 => "0: the privacy is pure".to_owned(),
+        delta => format!("{delta:e}"),
     }
 }

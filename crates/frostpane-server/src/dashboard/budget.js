@@ -48,18 +48,9 @@ export class Budget {
   }
 }
 
-/** Continual release: each pane is charged once, and delta holds up to the horizon. */
-function sequence(stream, number, release) {
-  const { epsilon, horizon } = stream.spec;
-  const words = [[make("b", {}, "Charged once."), ` Every pane is charged epsilon ${small(epsilon)} when it opens. That covers all lists it is in: later lists cost nothing more.`]];
-  if (release?.delta && horizon) {
-    const left = Math.max(0, horizon - number);
-    const seconds = Date.now() / 1_000 + left * (stream.slide_seconds ?? 0);
-    const end = new Date(Math.floor(seconds / 60) * 60_000).toISOString();
-    const until = stream.slide_seconds ? `, until ${edge(end)} (UTC)` : "";
-    words.push([make("b", {}, left === 1 ? "1 list is left" : `${grouped(left)} lists are left`), ` of the ${grouped(horizon)} for which delta holds${until}.`]);
-  }
-  return words;
+/** Continual release: each pane is charged once. */
+function sequence(stream) {
+  return [[make("b", {}, "Charged once."), ` Every pane is charged epsilon ${small(stream.spec.epsilon)} when it opens. That covers all lists it is in: later lists cost nothing more.`]];
 }
 
 function single({ charge, left, more }, { spec }) {

@@ -218,6 +218,18 @@ impl<K: Key> ContinualCounter<K> {
         Ok(())
     }
 
+    /// Leaves out what users did in the open epoch, if a pane of it has ended.
+    pub fn skip_to_next_epoch(&mut self, made_with: Parameters) -> Result<()> {
+        let begins = self.open.map(|open| self.begins(open));
+        let (Some(users), Some(open), Some(begins)) = (&mut self.users, self.open, begins) else {
+            return Ok(());
+        };
+        let next = users.calendar.first_pane_from(begins);
+        (open..next).try_for_each(|pane| users.close(pane, made_with).map(drop))?;
+        self.open = Some(next);
+        Ok(())
+    }
+
     /// Returns an error if bounds cannot be kept any more: where all events came before the first release.
     fn check_goes_on(&self) -> Result<()> {
         match self.is_over {

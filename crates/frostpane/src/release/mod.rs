@@ -3,6 +3,7 @@
 pub(crate) mod alternatives;
 pub(crate) mod by_sketch;
 pub(crate) mod continual;
+pub(crate) mod followed_keys;
 pub(crate) mod guarantee;
 pub(crate) mod noise_bounds;
 pub(crate) mod noise_tree;

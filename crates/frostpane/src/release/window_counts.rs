@@ -80,6 +80,24 @@ impl<'a, K: Key> CountSource<'a, K> {
         }
     }
 
+    /// The counts of some keys, in their order.
+    pub fn counts_of(&self, keys: &[K]) -> Result<Vec<u64>> {
+        let mut counts = vec![0; keys.len()];
+        match self {
+            CountSource::WindowSums(sums) => {
+                counts.iter_mut().zip(keys).for_each(|(count, key)| *count = sums.get(key.borrowed()));
+            }
+            CountSource::Panes(panes) => panes.for_each_table(|table| {
+                for (count, key) in counts.iter_mut().zip(keys) {
+                    let hash = K::hash(key.borrowed(), panes.seed);
+                    *count += table.find(hash, |(held, _)| key.is(*held)).map_or(0, |(_, sum)| *sum);
+                }
+                Ok(())
+            })?,
+        }
+        Ok(counts)
+    }
+
     /// The sum of all squared counts.
     pub fn squares(&self) -> Result<u128> {
         match self {

@@ -31,8 +31,6 @@ const MEMORY: u64 = 64_000_000;
 /// Default mean length of keys made of bytes.
 const KEY_BYTES: u64 = 16;
 const WINDOW: u64 = 1_000_000;
-/// Default horizon, almost two years by the minute: one ten times as far raises the default threshold by 3 %.
-const HORIZON: u64 = 1_000_000;
 /// Default number of continual releases whose statements hold together.
 const TOGETHER: u64 = 1_000;
 
@@ -102,9 +100,8 @@ pub struct Spec {
     /// The largest total loss of a pane, or of a user's epoch, in a stored stream; by default `releases` times the cost of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// **A privacy parameter** of continual release with open keys:
-    /// [`Builder::horizon`](crate::Builder::horizon). 1,000,000 by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Read and not used: continual release had a horizon once.
+    #[serde(skip_serializing)]
     pub horizon: Option<u64>,
     /// The number of continual releases whose statements hold together; 1,000 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,11 +165,6 @@ impl Spec {
     pub fn releases(&self) -> u32 {
         let windows = u32::try_from(self.windows.len()).unwrap_or(u32::MAX);
         self.releases.unwrap_or(windows)
-    }
-
-    /// The number of releases for which delta holds against adaptive streams.
-    pub fn horizon(&self) -> u64 {
-        self.horizon.unwrap_or(HORIZON)
     }
 
     /// The number of continual releases whose statements hold together.

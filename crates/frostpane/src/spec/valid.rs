@@ -180,7 +180,7 @@ impl ValidSpec {
             slide: slide.or(Some(length.with_length(self.step))),
             windows: if self.continual { vec![length] } else { self.spec.windows.clone() },
             releases: (!self.continual).then(|| self.spec.releases()),
-            horizon: self.spec.horizon.or(self.continual.then(|| self.spec.horizon())),
+            horizon: None,
             together: self.spec.together.or(self.continual.then(|| self.spec.together())),
             ..self.spec.clone()
         }
@@ -241,7 +241,6 @@ fn check_numbers(spec: &Spec, declared: bool) -> Result<()> {
         (spec.top, "top", "a list must have room for at least 1 key"),
         (spec.entries.map(u64::from), "entries", "a pane must keep at least 1 key"),
         (spec.releases.map(u64::from), "releases", "an event must be allowed in at least 1 release"),
-        (spec.horizon, "horizon", "delta must hold for at least 1 release"),
         (spec.together, "together", "the statements must hold for at least 1 release"),
     ] {
         if number == Some(0) {

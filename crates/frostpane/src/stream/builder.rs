@@ -16,7 +16,6 @@ use crate::fault::Fault;
 use crate::key::{Key, Keys};
 use crate::noise::{Entropy, OsEntropy};
 use crate::privacy::{Cost, Delta, Epsilon};
-use crate::release::continual::KEYS_OF_PEOPLE;
 use crate::sketch::count_sketch::Dimensions;
 use crate::spec::{Edge, KeySpec, Norm, Policy, Size, Spec, Unit, Window};
 pub(crate) use planning::Charges;
@@ -55,7 +54,6 @@ pub struct Builder<K: Key> {
     seed: Option<u64>,
     /// The rest of the memory, unless a test gives less.
     memory_for_users: Option<u64>,
-    keys_of_people: u64,
     fault: Fault,
 }
 
@@ -88,7 +86,6 @@ impl<K: Key> Builder<K> {
             scratch: None,
             seed: None,
             memory_for_users: None,
-            keys_of_people: KEYS_OF_PEOPLE,
             fault: Fault::default(),
         }
     }
@@ -184,15 +181,6 @@ impl<K: Key> Builder<K> {
         self.with(|spec| spec.releases = Some(releases))
     }
 
-    /// **A privacy parameter** of a list that is released at every slide with open keys; 1,000,000 by default. Delta covers
-    /// an event in a pane that is given in advance however long this runs, whatever its key is chosen by. Who can also choose by what
-    /// was released *when* to have the event is held to delta up to this many releases; after that it grows in proportion
-    /// to them, and each release says so. With the defaults a thousand times as many cost a threshold a tenth higher. Declared keys
-    /// have no delta.
-    pub fn horizon(self, releases: u64) -> Self {
-        self.with(|spec| spec.horizon = Some(releases))
-    }
-
     /// The number of continual releases over which the statements hold together with the stated confidence; 1,000 by default.
     pub fn together(self, releases: u64) -> Self {
         self.with(|spec| spec.together = Some(releases))
@@ -248,13 +236,6 @@ impl<K: Key> Builder<K> {
     #[doc(hidden)]
     pub fn with_memory_for_users(self, bytes: u64) -> Self {
         Self { memory_for_users: Some(bytes), ..self }
-    }
-
-    /// Fewer keys that other people have than continual release assumes. For tests: its delta holds where there are no more.
-    #[cfg(any(test, feature = "testing"))]
-    #[doc(hidden)]
-    pub fn with_keys_of_others(self, keys: u64) -> Self {
-        Self { keys_of_people: keys, ..self }
     }
 
     /// How much of the memory the program around this takes for itself; none by default.
@@ -372,7 +353,7 @@ mod tests {
     fn what_is_not_told_is_what_the_documentation_says() {
         let builder = Builder::<u64>::new(Keys::open());
         let spec = &builder.spec;
-        assert_eq!((spec.releases(), spec.horizon(), spec.together()), (1, 1_000_000, 1_000));
+        assert_eq!((spec.releases(), spec.together()), (1, 1_000));
         assert_eq!((builder.threads, builder.program), (1, 0));
     }
 

@@ -17,14 +17,15 @@ use crate::key::{Footprint, Key};
 use crate::noise::{Entropy, OsEntropy};
 use crate::pane::{Pane, Parameters};
 use crate::release::continual::{ContinualReleaser, ContinualSetup, ReleaseIndex};
+use crate::release::followed_keys::FollowedKeys;
 use crate::release::noise_tree::nodes::NodeSecrets;
 use crate::release::noise_tree::stored::{SecretBytes, SecretId};
 use crate::release::noise_tree::{NodeKey, Nodes, WindowNodes};
 use crate::release::window::edge;
 use crate::release::{Coverage, Release, Request};
 
-/// The heavy hitters of a sliding window, released at the end of every pane, at one epsilon. How long delta holds, where
-/// there is one, is in [`Builder::horizon`](crate::Builder::horizon).
+/// The heavy hitters of a sliding window, released at the end of every pane, at one epsilon and delta for all releases together,
+/// however long it runs.
 ///
 /// **An error means that the event was not counted**: it can be given again. What can fail is drawn before the event is
 /// counted, and a release of a pane that has ended draws nothing more.
@@ -59,6 +60,9 @@ pub struct Continual<K: Key> {
     pub(super) source: EntropySource,
     /// Public numbers of events of the latest panes or windows, as far back as noise may matter: four times a window.
     events: VecDeque<u64>,
+    followed: FollowedKeys<K>,
+    /// The latest release, unless it has to be made again.
+    latest: Option<Release<K>>,
 }
 
 /// Source of the secrets of nodes. A new one for each pane: what it has read ahead must not outlive the pane, or a copy of the
@@ -70,10 +74,11 @@ impl<K: Key> Continual<K> {
         let (shape, given) = (request.shape, (&request.spec, &request.keys));
         let sums = WindowSums::new(setup.running, key, shape.seed());
         let counter = ContinualCounter::new(given, shape, sums, setup.people, request.fault);
-        let longest_pane = counter.is_by_count().then_some(counter.slide() as u64);
-        let releaser = ContinualReleaser::new(request, setup, longest_pane)?;
+        let releaser = ContinualReleaser::new(request, setup)?;
         Ok(Self {
             nodes: releaser.nodes(),
+            followed: releaser.followed(),
+            latest: None,
             counter,
             releaser,
             source: || Box::new(OsEntropy::new()),
@@ -180,6 +185,14 @@ impl<K: Key> Continual<K> {
 
     /// The latest release again: the same, however often it is asked for.
     pub fn release(&self) -> Result<Release<K>> {
+        let is_kept = !self.releaser.request().fault.is(Mutant::RedrawnNoise);
+        match self.latest.as_ref().filter(|_| is_kept) {
+            Some(release) => Ok(release.clone()),
+            None => self.make_release(),
+        }
+    }
+
+    fn make_release(&self) -> Result<Release<K>> {
         let Some(nodes) = self.nodes.window() else {
             return Err(Error::window("no pane has ended so far: wait for the first"));
         };
@@ -204,7 +217,7 @@ impl<K: Key> Continual<K> {
         let around = self.releaser.most_around(&[before, latest].concat());
         let index = ReleaseIndex { number: counter.ended, around };
         let asked_from = begins(end - counter.panes_of_window());
-        self.releaser.release(index, &panes, running, &nodes, coverage, asked_from)
+        self.releaser.release(index, &panes, running, &nodes, &self.followed, coverage, asked_from)
     }
 
     pub(crate) fn made_with(&self) -> Parameters {
@@ -238,7 +251,7 @@ impl<K: Key> Continual<K> {
 
     /// About how much memory the window takes, in bytes. For the operator: **it must not be published**.
     pub fn bytes(&self) -> u64 {
-        self.counter.bytes() + self.nodes.bytes()
+        self.counter.bytes() + self.nodes.bytes() + self.followed.bytes()
     }
 
     /// Begins with the next pane that nobody can have seen anything of, after so many releases.
@@ -298,9 +311,13 @@ impl<K: Key> Continual<K> {
 
     #[cold]
     fn end(&mut self, ending: NodeSecrets) -> Result<()> {
+        self.settle()?;
         let window = self.nodes.window_with(ending.pane());
         self.counter.end(&window, self.made_with())?;
-        self.nodes.complete(ending);
+        self.latest = None;
+        if self.nodes.complete(ending) {
+            self.followed.clear();
+        }
         if let Some(nodes) = self.nodes.window() {
             let events = self.releaser.public_events(&self.counter.intake.timeline, &nodes)?;
             self.events.push_back(events);
@@ -308,15 +325,40 @@ impl<K: Key> Continual<K> {
         if self.events.len() as i64 > 4 * self.counter.panes_of_window() {
             self.events.pop_front();
         }
+        self.settle()
+    }
+
+    /// Makes the release of the latest window, whether anybody reads it or not: later ones follow the keys that it lists. If that fails
+    /// it is made before the next pane ends.
+    fn settle(&mut self) -> Result<()> {
+        let Some(pane) = self.nodes.window().map(|nodes| nodes.panes.end - 1) else {
+            return Ok(());
+        };
+        if self.releaser.has_open_keys() && !self.followed.knows(pane) {
+            let release = self.make_release()?;
+            self.followed.add(pane, release.heavy.iter().map(|heavy| &heavy.key));
+            self.latest = Some(release);
+        }
         Ok(())
+    }
+
+    /// Begins a new tree, of which no window has a unit of privacy that was in a window before. Where an epoch has
+    /// several panes, the rest of the open one is left out.
+    pub(super) fn begin_new_tree(&mut self) -> Result<()> {
+        self.nodes = self.releaser.nodes();
+        self.followed.clear();
+        self.events.clear();
+        self.latest = None;
+        self.counter.skip_to_next_epoch(self.made_with())
     }
 
     /// Writes everything but the closed panes and the secrets of nodes, of which the marks are written.
     pub(crate) fn save(&mut self, to: &mut Writer) {
-        let (events, nodes) = (&self.events, &self.nodes);
+        let (events, nodes, followed) = (&self.events, &self.nodes, &self.followed);
         self.counter.save(to, |to| {
             to.each(events.iter(), |to, events| to.number(*events));
             nodes.save(to);
+            followed.save(to);
         });
     }
 
@@ -325,11 +367,15 @@ impl<K: Key> Continual<K> {
         from: &mut Reader<'_>,
         panes: &mut ReadPane<'_>,
         secret: impl FnMut(&SecretId) -> Option<SecretBytes>,
+        knows_followed: bool,
     ) -> Result<()> {
-        let (events, nodes) = (&mut self.events, &mut self.nodes);
+        let (events, nodes, followed) = (&mut self.events, &mut self.nodes, &mut self.followed);
         self.counter.load(from, panes, |from| {
             *events = from.each(Reader::count_of_pane)?;
             nodes.load(from, secret)?;
+            if knows_followed {
+                followed.load(from)?;
+            }
             Ok([nodes.ended().cloned(), nodes.window().map(|nodes| nodes.panes)])
         })
     }

@@ -122,6 +122,14 @@ impl<K: Key> Engine<K> {
         })
     }
 
+    /// Begins a new tree of continual release with open keys.
+    pub fn begin_new_tree(&mut self) -> Result<()> {
+        match self {
+            Self::Continual(continual) if continual.releaser.has_open_keys() => continual.begin_new_tree(),
+            _ => Ok(()),
+        }
+    }
+
     pub fn quote(&self, span: Span) -> Result<Quote> {
         match self {
             Self::OneShot(one_shot) => {
@@ -155,10 +163,11 @@ impl<K: Key> Engine<K> {
         from: &mut Reader<'_>,
         panes: &mut ReadPane<'_>,
         secret: impl FnMut(&SecretId) -> Option<SecretBytes>,
+        knows_followed: bool,
     ) -> Result<()> {
         match self {
             Self::OneShot(one_shot) => one_shot.counter.load(from, panes),
-            Self::Continual(continual) => continual.load(from, panes, secret),
+            Self::Continual(continual) => continual.load(from, panes, secret, knows_followed),
         }
     }
 }

@@ -12,10 +12,10 @@ use crate::privacy::ledger::{Account, Amount, Ledger};
 use crate::spec::Spec;
 use crate::stream::Builder;
 
-/// The version of what is written: `docs/format.md`.
-const VERSION: u64 = 1;
-/// The same with users on disk.
-const WITH_RUNS: u64 = 2;
+/// The version of what is written, without and with users on disk: `docs/format.md`.
+const VERSIONS: [u64; 2] = [1, 2];
+/// The same of continual release. Before them it had the others, and no followed keys.
+const WITH_FOLLOWED: [u64; 2] = [3, 4];
 
 /// Source of the parts of a stream that are not in its state.
 pub trait SnapshotSource {
@@ -41,7 +41,8 @@ impl<K: Key> Stream<K> {
     pub fn state(&mut self) -> Vec<u8> {
         let mut to = Writer::default();
         let has_runs = !self.runs_of_users().is_empty();
-        to.number(if has_runs { WITH_RUNS } else { VERSION });
+        let versions = if self.spec.continual { WITH_FOLLOWED } else { VERSIONS };
+        to.number(versions[usize::from(has_runs)]);
         to.raw(&self.fingerprint());
         to.raw(&self.seed.to_le_bytes());
         to.signed(self.begin);
@@ -87,7 +88,8 @@ impl<K: Key> Stream<K> {
     ) -> Result<Self> {
         let mut from = Reader::new(state);
         let version = from.number()?;
-        if ![VERSION, WITH_RUNS].contains(&version) {
+        let knows_followed = WITH_FOLLOWED.contains(&version);
+        if !knows_followed && !VERSIONS.contains(&version) {
             return Err(Error::new(
                 ErrorKind::State,
                 "the state was written by a newer version of the program: use that version",
@@ -98,7 +100,7 @@ impl<K: Key> Stream<K> {
         let mut builder = Builder::from_spec(spec, keys);
         builder.scratch = kept.scratch();
         let mut stream = Self::with_seed(&builder, begin, seed)?;
-        if stream.fingerprint() != fingerprint {
+        if !stream.fingerprints(knows_followed).contains(&fingerprint) {
             return Err(Error::new(
                 ErrorKind::State,
                 "the state belongs to another specification, or to a version of the program that plans panes in another way",
@@ -110,13 +112,17 @@ impl<K: Key> Stream<K> {
         let missing = || damaged("a pane is missing");
         let mut pane = |bounds: Range<i64>| kept.borrow_mut().pane(bounds).ok_or_else(missing);
         let secret = |mark: &SecretId| kept.borrow_mut().secret(mark);
-        stream.engine.load(&mut from, &mut pane, secret)?;
-        if let Some(live) = stream.engine.counter_mut().live_mut().filter(|_| version == WITH_RUNS) {
+        stream.engine.load(&mut from, &mut pane, secret, knows_followed)?;
+        let has_runs = [VERSIONS[1], WITH_FOLLOWED[1]].contains(&version);
+        if let Some(live) = stream.engine.counter_mut().live_mut().filter(|_| has_runs) {
             let missing = || damaged("users that went to disk are missing");
             let piece = |run: &RunOfUsers, piece| kept.borrow_mut().piece(run, piece).ok_or_else(missing);
             live.load_runs(&mut from, piece)?;
         }
         from.finish()?;
+        if !knows_followed {
+            stream.engine.begin_new_tree()?;
+        }
         Ok(stream)
     }
 
@@ -138,6 +144,23 @@ impl<K: Key> Stream<K> {
 
     /// Fingerprint of the parameters of its panes: those of streams with another one do not add up with them.
     pub fn fingerprint(&self) -> [u8; 32] {
+        let noise = self.engine.continual().map(|continual| continual.releaser.noise());
+        self.fingerprint_with(&noise.unwrap_or_default())
+    }
+
+    /// The fingerprints that a state of this specification may have: the noise of continual release from before it knew followed keys
+    /// was chosen by other thresholds.
+    fn fingerprints(&self, knows_followed: bool) -> Vec<[u8; 32]> {
+        let releaser =
+            self.engine.continual().filter(|_| !knows_followed).map(|continual| &continual.releaser);
+        let other = releaser.and_then(|releaser| releaser.other_noise());
+        [Some(self.fingerprint()), other.map(|noise| self.fingerprint_with(&noise))]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    fn fingerprint_with(&self, noise: &str) -> [u8; 32] {
         let mut to = Writer::default();
         let (parameters, slide) = self.made_with();
         save_parameters(&mut to, &parameters);
@@ -152,8 +175,7 @@ impl<K: Key> Stream<K> {
         });
         to.bytes(&self.builder.keys.to_bytes());
         // Another law or scale would make other noise of the same secrets.
-        let noise = self.engine.continual().map(|continual| continual.releaser.noise());
-        to.bytes(noise.unwrap_or_default().as_bytes());
+        to.bytes(noise.as_bytes());
         blake3::derive_key("frostpane 2026-11-17 what panes of a stream are made with", &to.finish())
     }
 

@@ -91,10 +91,8 @@ impl PlanArgs {
         if self.user.is_some() {
             protect_users(&mut request.spec);
         }
-        if !self.watch && self.continual.horizon.or(self.continual.together).is_some() {
-            return Err(Failure::from(
-                "--horizon and --together are about continual release: plan it with --watch",
-            ));
+        if !self.watch && self.continual.together.is_some() {
+            return Err(Failure::from("--together is about continual release: plan it with --watch"));
         }
         self.continual.apply(&mut request.spec);
         let is_of_files = !self.watch && !self.pipe;

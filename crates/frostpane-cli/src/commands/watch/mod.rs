@@ -28,7 +28,7 @@ pub use state::run as run_state;
 /// Release the heavy hitters again at every slide, all of them at one epsilon.
 ///
 /// This is continual release: one release for each slide, none of them ever revised, which together cost
-/// epsilon once (see --horizon on delta). Reads what `list` reads, and follows standard input as it grows.
+/// epsilon and delta once. Reads what `list` reads, and follows standard input as it grows.
 /// Writes JSON Lines in the shape of `list --json`; on a terminal shows the current list, redrawn in place.
 /// The window is a whole number of slides. There is one window: a second one would cost an epsilon of its
 /// own, so run a program for each. An interrupt (Ctrl-C) or SIGTERM ends it between two releases, with all

@@ -125,7 +125,6 @@ impl<K: TextKey> WatchOutput<K> {
             self.warned = !warnings.is_empty();
             warnings.into_iter().for_each(warn);
         }
-        Warning::of_horizon(release).into_iter().for_each(warn);
     }
 
     /// Writes a release at once, because a reader may wait for it.

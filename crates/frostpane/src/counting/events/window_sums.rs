@@ -119,6 +119,12 @@ impl<K: Key> WindowSums<K> {
         }
     }
 
+    /// The count of a key.
+    pub fn get(&self, key: K::Ref<'_>) -> u64 {
+        let found = self.places.find(K::hash(key, self.seed), |place| self.sums[*place as usize].0.is(key));
+        found.map_or(0, |place| self.sums[*place as usize].1)
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (K::Ref<'_>, u64)> {
         let sums = self.sums.iter().filter(|(_, sum)| *sum > 0);
         sums.map(|(key, sum)| (key.borrowed(), *sum))

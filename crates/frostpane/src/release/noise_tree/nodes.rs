@@ -74,8 +74,8 @@ impl Nodes {
     }
 
     /// The pane has ended: keeps its secrets, and erases those of nodes that are no longer in the window as a
-    /// whole. If panes before it were left out it is the first there is.
-    pub fn complete(&mut self, ending: NodeSecrets) {
+    /// whole. If panes before it were left out it is the first there is: then returns true.
+    pub fn complete(&mut self, ending: NodeSecrets) -> bool {
         let NodeSecrets { pane, nodes } = ending;
         let origin = self.origin(pane);
         if origin == pane {
@@ -85,6 +85,7 @@ impl Nodes {
         let first = pane + 1 - self.panes - origin;
         self.nodes.retain(|(span, _)| span.start >= first);
         self.ended = Some(origin..pane + 1);
+        origin == pane
     }
 
     /// The panes of the window that ends with this one.

@@ -28,6 +28,8 @@ pub struct WindowNoise {
     pub sampler: Inversion,
     /// The noise of a window.
     pub sum: NoiseSum,
+    /// The noise of a node that was not chosen, if there was a choice.
+    pub other: Option<Noise>,
 }
 
 impl WindowNoise {
@@ -55,9 +57,11 @@ impl WindowNoise {
             return laplace;
         };
         let of = |noise: &Self| threshold(&noise.sum, delta * noise.delta_left()).unwrap_or(u64::MAX);
-        laplace
-            .or_else(|_| Ok(gaussian.clone()))
-            .map(|laplace| if of(&gaussian) < of(&laplace) { gaussian } else { laplace })
+        laplace.or_else(|_| Ok(gaussian.clone())).map(|laplace| {
+            let [chosen, other] =
+                if of(&gaussian) < of(&laplace) { [gaussian, laplace] } else { [laplace, gaussian] };
+            Self { other: Some(other.sum.noise()), ..chosen }
+        })
     }
 
     /// With its share of delta. None where no such noise is offered, or its table does not fit.
@@ -103,7 +107,7 @@ impl WindowNoise {
                 noise.scale()
             )));
         }
-        Ok(Self { tree, sampler: Inversion::new(noise), sum: NoiseSum::new(noise, nodes) })
+        Ok(Self { tree, sampler: Inversion::new(noise), sum: NoiseSum::new(noise, nodes), other: None })
     }
 
     /// The share of delta that is left for a threshold: all of it, or what the noise does not take.

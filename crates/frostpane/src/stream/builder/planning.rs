@@ -44,7 +44,7 @@ impl<K: Key> Builder<K> {
             let norm = check_expected(events, norm)?;
             let request = self.request(spec, &plan, 0)?;
             let setup = self.setup(noise, &plan.memory);
-            let releaser = ContinualReleaser::new(request, setup, plan.layout.longest_block())?;
+            let releaser = ContinualReleaser::new(request, setup)?;
             return Ok(Forecast::of_sequence(&releaser, &plan, events, norm));
         }
         let spec = self.checked()?;
@@ -167,8 +167,7 @@ impl<K: Key> Builder<K> {
         let unit = noise_unit(spec.unit, self.fault);
         let noise = match unit {
             Unit::User(bounds) if spec.declared().is_none() => {
-                let keys = self.keys_of_people;
-                let threshold = |sum: &NoiseSum, delta| threshold_of_users(&spec, (unit, keys), sum, delta);
+                let threshold = |sum: &NoiseSum, delta| threshold_of_users(&spec, unit, sum, delta);
                 let (panes, delta) = ((panes, spec.panes_of_unit()), spec.delta().as_f64());
                 WindowNoise::for_open_users(panes, bounds, counts, delta, memory, threshold)?
             }
@@ -189,13 +188,7 @@ impl<K: Key> Builder<K> {
     }
 
     pub(super) fn setup(&self, noise: WindowNoise, memory: &Memory) -> ContinualSetup {
-        ContinualSetup {
-            noise,
-            keys_of_people: self.keys_of_people,
-            memory: memory.total(),
-            running: memory.running,
-            people: memory.users / 2,
-        }
+        ContinualSetup { noise, memory: memory.total(), running: memory.running, people: memory.users / 2 }
     }
 
     pub(crate) fn checked(&self) -> Result<ValidSpec> {
