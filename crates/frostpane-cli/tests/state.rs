@@ -113,7 +113,7 @@ fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
     let numbers = releases(&again).into_iter().map(|list| list["continual"]["number"].clone());
     assert!(numbers.eq((1..=5).map(Value::from)));
     assert_told(&on("release", &state, &[]), "has one at every slide");
-    assert_contains(stdout(&on("budget", &state, &[])), "has paid epsilon 5");
+    assert_contains(stdout(&on("budget", &state, &[])), "has paid epsilon 5, delta 1e-9 and rho 12.5 for");
 }
 
 /// Ended from outside at any time, an ingest is run again until it has taken everything: the number of events
