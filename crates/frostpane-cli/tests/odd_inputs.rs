@@ -134,6 +134,8 @@ fn all() -> Vec<Odd> {
         odd([("a.csv", rows())], "--key search {}/a.csv", 1, "a.csv: there is no column \"search\"").shown(),
         odd([("a.tsv", lines("<t>\t<u>\t<k>"))], "--key search {}/a.tsv", 1, "the first line has 3 columns; --header").shown(),
         odd([("a.csv", csv())], "--key contry --header {}/a.csv", 1, "there are time, user, search"),
+        odd([("a.csv", csv())], "--key Serch {}/a.csv", 1, "the first line has 3 columns; did you mean search?"),
+        odd([("a.csv", csv())], "--key page --time time {}/a.csv", 1, "for which --key asks; there are time, user, search"),
         odd([("a.csv", csv())], "--key 9 --header {}/a.csv", 1, "there is no column number 9"),
         odd([("a.csv", rows())], "--key 3 --time when --window 1h {}/a.csv", 1, "for which --time asks").shown(),
         odd([("a.csv", rows())], "--key 0 {}/a.csv", 1, "columns are counted from 1"),
@@ -156,7 +158,7 @@ fn all() -> Vec<Odd> {
         odd([("a.csv", [csv(), csv(), csv()].concat())], "--key search {}/a.csv", 0, "2 lines repeat the header; each counts as an event without a key"),
         odd([("a.csv", [csv(), csv()].concat())], "--key search --time time --window 1h {}/a.csv", 0, "1 line repeats the header"),
         // Users.
-        odd([("a.csv", csv())], "--key search --time time --user usr --window 1d --until 2023-11-15 {}/a.csv", 1, "no column \"usr\", for which --user asks; the first line has 3 columns"),
+        odd([("a.csv", csv())], "--key search --time time --user usr --window 1d --until 2023-11-15 {}/a.csv", 1, "for which --user asks; there are time, user, search; did you mean user?"),
         odd([("a.csv", csv())], "--key search --time time --user usr --header --window 1d --until 2023-11-15 {}/a.csv", 1, "for which --user asks; there are time, user, search"),
         odd([("a.csv", rows())], "--key 3 --time 1 --user usr --window 1d --until 2023-11-15 {}/a.csv", 1, "there is no column \"usr\"").shown(),
         // How it ends does not tell whether anybody was there.

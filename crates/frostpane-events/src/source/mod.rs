@@ -17,7 +17,7 @@ use crate::schema::{ColumnSelection, Delimiter, Format, Schema, advice_to_unpack
 use crate::sink::{EventSink, ReadTally};
 use crate::stream::{BYTE_ORDER_MARK, ByteStream, Counted, WholeLines};
 use crate::{csv, json, pattern};
-pub use files::unreadable;
+pub use files::{nearest, unreadable};
 use files::{bytes_on_disk, expand, is_standard_input, name};
 pub use part::FilePart;
 
