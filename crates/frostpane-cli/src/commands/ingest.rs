@@ -160,9 +160,12 @@ pub struct IngestCounts {
 impl fmt::Display for IngestCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { new, before, tally } = *self;
+        if new == 0 && before == 0 {
+            return f.write_str("no events");
+        }
         if new == 0 {
             let before = count_of(before, "event", "events");
-            return write!(f, "nothing is new ({before} had been taken before)");
+            return write!(f, "nothing is new ({before} had been taken before, counted or not)");
         }
         f.write_str(&count_of(new, "event was taken", "events were taken"))?;
         if before > 0 {
