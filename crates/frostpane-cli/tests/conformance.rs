@@ -98,5 +98,6 @@ fn a_state_says_what_became_of_the_events_of_the_table() {
             parts => format!("events were taken: {counted} counted{parts}\n"),
         };
         assert!(taken.contains(&expected), "{}: {taken}", row.name);
+        assert_eq!(taken.contains("ingest them under another --id"), others[1] > 0, "{}: {taken}", row.name);
     }
 }

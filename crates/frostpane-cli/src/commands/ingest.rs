@@ -256,12 +256,12 @@ pub fn take<K: TextKey>(
     }
     if store.ahead() > ahead {
         let end = match time.clock.until {
-            Some(_) => "--until",
-            None => "the present",
+            Some(_) => "at or after --until",
+            None => "in the future",
         };
         tell(format_args!(
-            "{} after {end}, and left out for good (this number is for you, not for publication): bring \
-             events in when their time has come",
+            "{} {end}, and left out for good: not counted when {id} comes again (this number is for you, not \
+             for publication); to count them, ingest them under another --id, with an --until after them",
             count_of(store.ahead() - ahead, "event lies", "events lie")
         ));
     }
