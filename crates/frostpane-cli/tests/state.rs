@@ -175,6 +175,13 @@ fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
         assert!(said.lines().count() <= 4 && !said.contains("panicked"), "{said}");
     }
     assert_eq!(stdout(&frostpane(&["inspect", state, "--json"], b"")).matches("\"generation\":1").count(), 1);
+    let database = Path::new(state).join("frostpane.redb");
+    let mut bytes = fs::read(&database).unwrap();
+    bytes[4_096..4_112].fill(0x55);
+    fs::write(&database, bytes).unwrap();
+    fs::remove_file(Path::new(state).join("checksums")).unwrap();
+    let damaged = stderr(&frostpane(&["check", state], b""));
+    assert!(damaged.starts_with("frostpane: the state is damaged ("), "{damaged}");
 }
 
 /// Each of the thousand counts once, also the one that was cut in two.
