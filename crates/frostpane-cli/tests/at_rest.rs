@@ -299,6 +299,8 @@ fn a_specification_that_was_printed_asks_for_the_same() {
     let spec = temporary("berlin.toml", b"window = \"24h\"\nall = true\n");
     let options = ["--timezone", "Europe/Berlin", "--until", "2025-03-09", "--spec", text(&spec)];
     assert_eq!(list(&options)["window"]["from"], "2025-03-07T23:00:00Z");
+    let printed = frostpane(&words("list --window 1d --timezone Europe/Berlin --print-spec"), b"");
+    assert_told(&printed, "for days of --timezone give --window beside --spec");
     // Yesterday, before the end that the specification has.
     let spec = temporary("until.toml", b"window = \"1d\"\nuntil = \"2025-03-05T12:00:00Z\"\nall = true\n");
     let window = &list(&["--window", "yesterday", "--spec", text(&spec)])["window"];

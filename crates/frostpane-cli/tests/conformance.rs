@@ -62,7 +62,10 @@ fn files_are_the_events_of_the_table() {
                 continue;
             }
             let noun = if row.events.len() == 1 { "event" } else { "events" };
-            let expected = format!("nothing is new ({} {noun} had been taken before)", row.events.len());
+            let expected = match row.events.len() {
+                0 => ": no events".to_owned(),
+                events => format!("nothing is new ({events} {noun} had been taken before, counted or not)"),
+            };
             assert!(taken.status.success() && said.contains(&expected), "{}: {said}", row.name);
             let unreadable = format!("{} of {} events could not be read", row.unreadable, row.events.len());
             assert_eq!(said.contains(&unreadable), row.unreadable > 0, "{}: {said}", row.name);
@@ -95,5 +98,6 @@ fn a_state_says_what_became_of_the_events_of_the_table() {
             parts => format!("events were taken: {counted} counted{parts}\n"),
         };
         assert!(taken.contains(&expected), "{}: {taken}", row.name);
+        assert_eq!(taken.contains("ingest them under another --id"), others[1] > 0, "{}: {taken}", row.name);
     }
 }

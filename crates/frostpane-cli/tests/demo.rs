@@ -72,8 +72,10 @@ fn every_run_saves_the_same_bytes_and_csv_has_the_same_with_commas() {
 #[test]
 fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
     let name = text(&SAVED.file);
-    let next =
-        format!("frostpane list --key search --time time --window 7d --until 2025-12-01 --top 20 {name}");
+    let users = "--user user --per-user 4 ";
+    let next = format!(
+        "frostpane list --top 5 --key search --time time {users}--window 7d --until 2025-12-01 {name}"
+    );
     assert_eq!(
         SAVED.told,
         format!(
@@ -81,10 +83,13 @@ fn the_program_says_where_the_file_is_and_reads_it_as_it_says() {
              users; next: {next}\n"
         )
     );
-    let arguments: Vec<&str> = next.split(' ').skip(2).collect();
-    let quiet = ["list", "--json", "--epsilon", "100000"];
-    let release = json(&[&quiet[..], &arguments].concat(), b"");
-    assert_eq!(heavy(&release).len(), 20);
+    let release = |next: &str| {
+        let arguments: Vec<&str> = next.split(' ').skip(2).collect();
+        json(&[&["list", "--json", "--epsilon", "100000"], &arguments[..]].concat(), b"")
+    };
+    assert_eq!(heavy(&release(&next)).len(), 5);
+    let release = release(&next.replace(users, ""));
+    assert_eq!(heavy(&release).len(), 5);
     assert_eq!(release["window"]["events"], 700_000);
     assert_eq!(release["window"]["from"], "2025-11-24T00:00:00Z");
     let week = counts_after(2_300_000);

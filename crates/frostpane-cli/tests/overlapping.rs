@@ -70,7 +70,7 @@ fn files_may_begin_and_end_when_they_like() {
     let mut staggered = dealt(early, 2);
     staggered.insert(0, late.to_vec());
     staggered.insert(2, Vec::new());
-    assert_as_sorted("staggered", &events, &staggered, &["002.csv is empty"]);
+    assert_as_sorted("staggered", &events, &staggered, &["002.csv has no events"]);
 }
 
 /// A wrong clock at the head of a file holds up neither that file nor the others.

@@ -113,7 +113,7 @@ fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
     let numbers = releases(&again).into_iter().map(|list| list["continual"]["number"].clone());
     assert!(numbers.eq((1..=5).map(Value::from)));
     assert_told(&on("release", &state, &[]), "has one at every slide");
-    assert_contains(stdout(&on("budget", &state, &[])), "has paid epsilon 5");
+    assert_contains(stdout(&on("budget", &state, &[])), "has paid epsilon 5, delta 1e-9 and rho 12.5 for");
 }
 
 /// Ended from outside at any time, an ingest is run again until it has taken everything: the number of events
@@ -175,6 +175,13 @@ fn what_is_wrong_is_said_in_a_sentence_and_changes_nothing() {
         assert!(said.lines().count() <= 4 && !said.contains("panicked"), "{said}");
     }
     assert_eq!(stdout(&frostpane(&["inspect", state, "--json"], b"")).matches("\"generation\":1").count(), 1);
+    let database = Path::new(state).join("frostpane.redb");
+    let mut bytes = fs::read(&database).unwrap();
+    bytes[4_096..4_112].fill(0x55);
+    fs::write(&database, bytes).unwrap();
+    fs::remove_file(Path::new(state).join("checksums")).unwrap();
+    let damaged = stderr(&frostpane(&["check", state], b""));
+    assert!(damaged.starts_with("frostpane: the state is damaged ("), "{damaged}");
 }
 
 /// Each of the thousand counts once, also the one that was cut in two.

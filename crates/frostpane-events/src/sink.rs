@@ -126,6 +126,11 @@ pub struct ReadTally {
 }
 
 impl ReadTally {
+    /// All events that were read.
+    pub fn read(&self) -> u64 {
+        self.events + self.waiting
+    }
+
     /// Adds the numbers of a file that was read by itself.
     pub(crate) fn add(&mut self, other: Self) {
         self.events += other.events;

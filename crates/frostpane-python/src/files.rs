@@ -47,8 +47,7 @@ fn notes(report: &ReadReport) -> Vec<String> {
         )
         .replace(" --", " ")
     });
-    let empty = report.empty.first().map(|first| format!("{first} is empty"));
-    unreadable.into_iter().chain(empty).collect()
+    unreadable.into_iter().chain(report.without_events()).collect()
 }
 
 /// Columns that grow, chunk by chunk.

@@ -10,8 +10,6 @@ use jiff::Timestamp;
 use crate::numbers::percent;
 
 const MOST_EPSILON: f64 = 10.0;
-/// The fewest events with a useful list at any delta.
-const LEAST_EVENTS: u64 = 1_000;
 /// Few streams have a norm above this part of their events.
 const LARGE_NORM: u64 = 10;
 /// Up to this number, keys that may come from noise alone can be overlooked.
@@ -47,7 +45,6 @@ impl Warning {
         let declared = spec.keys != KeySpec::Open;
         [
             Self::of_delta(release.delta, release.window.events),
-            Self::of_small_delta(release),
             asked
                 .filter(|_| release.window.missed == 0)
                 .and_then(|asked| Self::of_window(asked, spec.slide, &release.window)),
@@ -169,21 +166,6 @@ impl Warning {
             Self(format!(
                 "delta is {delta:e}, but should be far below {most:.1e}, one over the {} events covered: so \
                  much may give whole keys away; take 1e-9",
-                grouped(events)
-            ))
-        })
-    }
-
-    /// Given only where privacy decides what is listed, and not alpha.
-    fn of_small_delta<K: Key>(release: &Release<K>) -> Option<Self> {
-        let (delta, events) = (release.delta, release.window.events);
-        let enough = enough_delta(events);
-        let small = delta > 0.0 && events >= LEAST_EVENTS && enough > 9.0 * delta;
-        (release.alpha.is_none() && small).then(|| {
-            Self(format!(
-                "delta is {delta:e}, less than {} events need: --delta {enough:e} is still no more than a \
-                 thousandth of one over their number, and keys would be listed from a lower count on \
-                 (`frostpane plan` says from which)",
                 grouped(events)
             ))
         })

@@ -1,10 +1,11 @@
 //! The tables of the database.
 
 use std::borrow::Borrow;
+use std::cell::Cell;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use redb::backends::FileBackend;
 use redb::{
@@ -79,8 +80,7 @@ pub(crate) fn open_file(folder: &Path, file: File, check: bool) -> Result<Databa
     let same = file.try_clone().map_err(fail)?;
     let checksums = Arc::new(Checksums::open(folder, &file)?);
     let backend = Backend { file: FileBackend::new(file)?, checksums: checksums.clone() };
-    // redb may panic on a damaged file.
-    let opened = catch_unwind(AssertUnwindSafe(|| -> Result<Database> {
+    guarded(|| {
         let mut database = Builder::new().set_cache_size(CACHE).create_with_backend(backend)?;
         if checksums.are_known() && !check {
             return Ok(database);
@@ -92,7 +92,27 @@ pub(crate) fn open_file(folder: &Path, file: File, check: bool) -> Result<Databa
         }
         checksums.rebuild(&same).map_err(fail)?;
         Ok(database)
-    }));
+    })
+}
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+static QUIET: Once = Once::new();
+
+/// redb panics on some damaged files: that is an error, of which nothing else is written.
+fn guarded(open: impl FnOnce() -> Result<Database>) -> Result<Database> {
+    QUIET.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                usual(panic);
+            }
+        }));
+    });
+    GUARDED.set(true);
+    let opened = catch_unwind(AssertUnwindSafe(open));
+    GUARDED.set(false);
     opened.unwrap_or_else(|_| Err(Error::damaged("its pages cannot be read")))
 }
 

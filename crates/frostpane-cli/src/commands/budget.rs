@@ -8,7 +8,7 @@ use frostpane_store::{BudgetPeriod, BudgetReport, Header, Summary};
 
 use super::state::tell_in_use;
 use crate::failure::Result;
-use crate::settings::values::count_of;
+use crate::settings::values::{count_of, plain};
 use crate::terminal::print;
 use frostpane_render::table::bar;
 
@@ -65,7 +65,7 @@ fn write(out: &mut impl Write, header: &Header, budget: &BudgetReport) -> io::Re
     }
     let (epsilon, delta) = match &header.spec.budget {
         Some(budget) => (budget.epsilon.as_f64(), budget.delta.as_f64()),
-        None => (budget.cap.epsilon as f64 / 1e6, budget.cap.delta as f64 / 1e36),
+        None => (budget.cap.epsilon as f64 / 1e6, plain(budget.cap.delta as f64 / 1e36)),
     };
     writeln!(
         out,

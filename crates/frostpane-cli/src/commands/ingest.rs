@@ -160,9 +160,12 @@ pub struct IngestCounts {
 impl fmt::Display for IngestCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { new, before, tally } = *self;
+        if new == 0 && before == 0 {
+            return f.write_str("no events");
+        }
         if new == 0 {
             let before = count_of(before, "event", "events");
-            return write!(f, "nothing is new ({before} had been taken before)");
+            return write!(f, "nothing is new ({before} had been taken before, counted or not)");
         }
         f.write_str(&count_of(new, "event was taken", "events were taken"))?;
         if before > 0 {
@@ -253,12 +256,12 @@ pub fn take<K: TextKey>(
     }
     if store.ahead() > ahead {
         let end = match time.clock.until {
-            Some(_) => "--until",
-            None => "the present",
+            Some(_) => "at or after --until",
+            None => "in the future",
         };
         tell(format_args!(
-            "{} after {end}, and left out for good (this number is for you, not for publication): bring \
-             events in when their time has come",
+            "{} {end}, and left out for good: not counted when {id} comes again (this number is for you, not \
+             for publication); to count them, ingest them under another --id, with an --until after them",
             count_of(store.ahead() - ahead, "event lies", "events lie")
         ));
     }

@@ -15,6 +15,7 @@ use crate::events::window_end::WindowEnd;
 use crate::failure::Result;
 use crate::output::{OUTPUT, OutputArgs};
 use crate::screen::{layout_of, rows_on_a_terminal};
+use crate::settings::values::Days;
 use crate::settings::{
     InputArgs, ReleaseRequest, RequestArgs, TimeArgs, TimeSettings, check_column, for_keys_of,
 };
@@ -82,6 +83,13 @@ pub fn run(args: &ListArgs) -> Result<()> {
     let request = args.request.resolve(false)?;
     let request = request.of_users(args.input.columns.user.is_some(), &clock)?;
     if request.is_printed()? {
+        let by_days = request.windows.iter().any(|window| window.days != Days::None);
+        if by_days && clock.timezone.to_fixed_offset().is_err() {
+            tell(
+                "in a specification a day has 24 hours, also where clocks change: for days of --timezone give --window \
+                 beside --spec",
+            );
+        }
         return Ok(());
     }
     for_keys_of!(request, |keys| list(args, clock, &request, keys))

@@ -181,7 +181,7 @@ pub fn read_notes(source: &Source) -> Vec<String> {
         notes.push(format!(
             "{} of {} events could not be read and have no key; the first is in {first}{advice}",
             grouped(tally.unreadable),
-            grouped(tally.events + tally.waiting)
+            grouped(tally.read())
         ));
     }
     // Where no event has a user, the column is wrong.
@@ -189,13 +189,7 @@ pub fn read_notes(source: &Source) -> Vec<String> {
         let user = user.text();
         notes.push(format!("warning: none of the events has a user: is --user {user} right?"));
     }
-    match &report.empty[..] {
-        [] => {}
-        [only] => notes.push(format!("warning: {only} is empty")),
-        [first, ..] => {
-            notes.push(format!("warning: {} files are empty; the first is {first}", report.empty.len()));
-        }
-    }
+    notes.extend(report.without_events().map(|files| format!("warning: {files}")));
     if tally.key_of_path && !schema.by_clock {
         notes.push(
             "warning: the key is part of the paths, so the files are sorted by it, and a window by count is not private then: take a window by time"

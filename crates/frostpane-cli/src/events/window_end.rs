@@ -11,6 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::settings::time::whole_second;
 use crate::settings::{ReleaseRequest, TimeSettings};
 use crate::terminal::progress::Progress;
+use crate::terminal::warn;
 use frostpane_events::Source;
 
 /// A request with the end of its windows, if that could be found.
@@ -51,7 +52,11 @@ impl WindowEnd {
         let mut first_pass = source()?;
         // The second pass tells the operator about the files.
         first_pass.schema.tell = |_| ();
-        let scan = Scan::new(first_pass, &clock, request.longest())?;
+        let scan = Scan::new(&mut first_pass, &clock, request.longest())?;
+        if scan.events == 0 {
+            first_pass.report.without_events().into_iter().for_each(warn);
+            return Err(no_events());
+        }
         let end = scan.end(&clock)?;
         let request = request.ending(end, &clock)?;
         Ok(Self {
@@ -100,8 +105,8 @@ struct Scan {
 }
 
 impl Scan {
-    fn new(mut source: Source, clock: &TimeSettings, window: Span) -> Result<Self> {
-        let mut progress = Progress::new(&source);
+    fn new(source: &mut Source, clock: &TimeSettings, window: Span) -> Result<Self> {
+        let mut progress = Progress::new(source);
         let (mut gate, mut recent) = (TimeFilter::new(clock, window), Recent::new(window));
         let mut days = true;
         source.for_each(|event| -> Result<()> {
@@ -130,9 +135,6 @@ impl Scan {
         let Span::Clock(_) = self.window else {
             return Ok(Edge::Event(self.events));
         };
-        if self.events == 0 {
-            return Err(no_events());
-        }
         let after = self.latest.map(|latest| Timestamp::from_microsecond(latest + 1));
         match after {
             // Of events whose times are days, the last day is over when the next begins.

@@ -3,6 +3,7 @@
 use super::path_columns::PathColumns;
 use crate::error::Error;
 use crate::printable::printable;
+use crate::source::nearest;
 use crate::time::Times;
 
 /// The most names that a message lists.
@@ -62,7 +63,10 @@ impl Column {
         };
         found.ok_or_else(|| Error::Column {
             column: self.text(),
-            message: format!("there is no column {asked}, for which {option} asks; {}", names.told(paths)),
+            message: format!(
+                "there is no column {asked}, for which {option} asks; {}",
+                names.told(self, paths)
+            ),
         })
     }
 }
@@ -74,7 +78,7 @@ pub struct ColumnNames<'a> {
 }
 
 impl ColumnNames<'_> {
-    fn told(&self, paths: &PathColumns) -> String {
+    fn told(&self, asked: &Column, paths: &PathColumns) -> String {
         let there = match self.all.len() {
             _ if self.are_public => format!("there are {}", listed(self.all)),
             1 => {
@@ -87,12 +91,12 @@ impl ColumnNames<'_> {
             [] => String::new(),
             names => format!(", and of the path {}", listed(names)),
         };
-        let advice = if self.are_public {
-            ""
-        } else {
-            "; --header says that it names them, and then they are shown here"
+        let advice = match (nearest(&asked.text(), self.all), self.are_public) {
+            (Some(near), _) => format!("; did you mean {}?", printable(near)),
+            (None, true) => String::new(),
+            (None, false) => "; --header says that it names them, and then they are shown here".to_owned(),
         };
-        there + &of_path + advice
+        there + &of_path + &advice
     }
 }
 
@@ -117,6 +121,11 @@ pub struct ColumnSelection {
 impl ColumnSelection {
     /// The places of the columns in a file that names its columns.
     pub fn among(&self, names: &ColumnNames<'_>) -> Result<ColumnPlaces, Error> {
+        // A line that has one of the names is no event.
+        let asked = [Some(&self.key), self.time.as_ref(), self.user.as_ref()];
+        let is_header =
+            asked.into_iter().flatten().any(|column| column.is_named() && names.all.contains(&column.text()));
+        let names = &ColumnNames { all: names.all, are_public: names.are_public || is_header };
         let place = |column: &Column, option| column.among(names, &self.path_columns, option);
         let other = |column: &Option<Column>, option| column.as_ref().map(|column| place(column, option));
         Ok(ColumnPlaces {

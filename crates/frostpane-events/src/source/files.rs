@@ -1,7 +1,6 @@
 //! Names of files to read, and of similar ones where one does not exist.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,9 +12,7 @@ use crate::error::Error;
 type Result<T> = std::result::Result<T, Error>;
 
 const STANDARD_INPUT: &str = "-";
-/// Files that a message names in place of one that is not there, at most.
-const SIMILAR: usize = 3;
-/// Letters by which such names differ at most.
+/// Letters by which a name that a message suggests differs at most.
 const SLIPS: usize = 2;
 
 pub fn is_standard_input(file: &Path) -> bool {
@@ -138,10 +135,9 @@ pub fn bytes_on_disk(file: &Path) -> Option<u64> {
 }
 
 fn missing(file: &Path) -> String {
-    let similar = similar(file);
-    let advice = match &similar[..] {
-        [] => place_of(file),
-        names => format!("; did you mean {}?", names.join(" or ")),
+    let advice = match similar(file) {
+        None => place_of(file),
+        Some(near) => format!("; did you mean {near}?"),
     };
     format!("cannot read {}: there is no such file{advice}", name(file))
 }
@@ -158,24 +154,22 @@ fn place_of(file: &Path) -> String {
     }
 }
 
-/// Files beside this one that are called nearly the same.
-fn similar(file: &Path) -> Vec<String> {
+/// The file beside this one that is called nearly the same.
+fn similar(file: &Path) -> Option<String> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
-        return Vec::new();
-    };
-    let text = |name: &OsStr| name.to_string_lossy().to_lowercase();
-    let asked = file.file_name().map(text).unwrap_or_default();
-    let mut near: Vec<(usize, String)> = entries
-        .flatten()
-        // A link to nothing has the name that was asked for.
-        .filter(|entry| Some(entry.file_name().as_os_str()) != file.file_name())
-        .map(|entry| (slips(&asked, &text(&entry.file_name())), entry.file_name()))
-        .filter(|(slips, _)| *slips <= SLIPS)
-        .map(|(slips, name)| (slips, file.with_file_name(name).display().to_string()))
-        .collect();
-    near.sort();
-    near.into_iter().take(SIMILAR).map(|(_, name)| name).collect()
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let asked = file.file_name()?.to_string_lossy();
+    // A link to nothing has the name that was asked for.
+    let names: Vec<String> = names.filter(|name| *name != asked).collect();
+    Some(file.with_file_name(nearest(&asked, &names)?).display().to_string())
+}
+
+/// The name that differs from this one by the fewest slips, if they are few.
+pub fn nearest<'a>(asked: &str, names: &'a [String]) -> Option<&'a String> {
+    let asked = asked.to_lowercase();
+    let slips = |name: &&String| slips(&asked, &name.to_lowercase());
+    names.iter().min_by_key(slips).filter(|name| slips(name) <= SLIPS && slips(name) < asked.len())
 }
 
 /// The edit distance of two names; an ending more or less, such as `.gz`, counts as one.

@@ -17,8 +17,8 @@ use crate::schema::{ColumnSelection, Delimiter, Format, Schema, advice_to_unpack
 use crate::sink::{EventSink, ReadTally};
 use crate::stream::{BYTE_ORDER_MARK, ByteStream, Counted, WholeLines};
 use crate::{csv, json, pattern};
-pub use files::unreadable;
 use files::{bytes_on_disk, expand, is_standard_input, name};
+pub use files::{nearest, unreadable};
 pub use part::FilePart;
 
 /// The events of some files.
@@ -43,10 +43,21 @@ pub struct ReadReport {
     pub tally: ReadTally,
     /// One of the files has lines with columns.
     pub is_delimited: bool,
-    /// The files without a byte.
-    pub empty: Vec<String>,
+    /// The files without events.
+    empty: Vec<String>,
     /// A file whose last line has no end, and was left out.
     pub cut: Option<String>,
+}
+
+impl ReadReport {
+    /// Says which files have no events, for the operator.
+    pub fn without_events(&self) -> Option<String> {
+        match &self.empty[..] {
+            [] => None,
+            [only] => Some(format!("{only} has no events")),
+            [first, ..] => Some(format!("{} files have no events; the first is {first}", self.empty.len())),
+        }
+    }
 }
 
 struct FileLayout {
@@ -200,13 +211,11 @@ impl Source {
             stream.reader = Box::new(BufReader::new(WholeLines::new(stream.reader, Rc::clone(&cut))));
         }
         self.announce(&name, layout, &stream);
-        if stream.head.is_empty() && !is_standard_input(file) {
-            if *format == Format::Parquet {
-                return Err(format!("{name} is empty, so it is no Parquet file: write it again").into());
-            }
-            self.report.empty.push(name.clone());
+        if stream.head.is_empty() && !is_standard_input(file) && *format == Format::Parquet {
+            return Err(format!("{name} is empty, so it is no Parquet file: write it again").into());
         }
         let tally = &mut self.report.tally;
+        let events = tally.read();
         let mut sink = EventSink { file: &name, unit: format.unit(), schema: &self.schema, tally, visit };
         match (format, bytes_on_disk(file), self.schema.selection(file)) {
             #[cfg(feature = "parquet")]
@@ -219,6 +228,8 @@ impl Source {
         }?;
         if cut.get() {
             self.report.cut = Some(name);
+        } else if self.report.tally.read() == events {
+            self.report.empty.push(name);
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ impl Delta {
     }
 
     /// A number of units as a delta, for display.
-    pub(crate) fn of_units(units: u128) -> Self {
+    fn of_units(units: u128) -> Self {
         Self(decimal(units as f64 / 10_f64.powi(DIGITS)))
     }
 

@@ -132,7 +132,8 @@ fn save(file: &Path) -> Result<()> {
     OutputFile::write("searches", file, |out| write_searches(out, separator))?;
     tell(format_args!(
         "{} made-up searches of November 2025 are in {name}, with their times and users; \
-         next: frostpane list --key search --time time --window 7d --until 2025-12-01 --top 20 {name}",
+         next: frostpane list --top 5 --key search --time time --user user --per-user 4 --window 7d \
+         --until 2025-12-01 {name}",
         grouped(EVENTS),
         name = file.display()
     ));

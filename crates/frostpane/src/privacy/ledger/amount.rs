@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::privacy::Delta;
-
 /// Units of an epsilon of 1.
 pub(super) const OF_EPSILON: u64 = 1_000_000;
 /// Units of a rho of 1.
@@ -52,17 +50,22 @@ impl Amount {
     }
 }
 
+/// Delta and rho have four digits, rounded up; with `#` rounded down, for an amount that is left.
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let epsilon = self.epsilon as f64 / OF_EPSILON as f64;
-        let delta = Delta::of_units(self.delta).as_f64();
-        let rho = self.rho as f64 / OF_RHO as f64;
-        let [delta, rho] = [delta, rho].map(short);
+        let [delta, rho] = [(self.delta, 36), (self.rho, 18)].map(|(units, places)| {
+            let dropped = units.checked_ilog10().unwrap_or(0).saturating_sub(3);
+            let step = 10_u128.pow(dropped);
+            let digits = if f.alternate() { units / step } else { units.div_ceil(step) };
+            short(&format!("{digits}e{}", i64::from(dropped) - places))
+        });
         write!(f, "epsilon {epsilon}, delta {delta} and rho {rho}")
     }
 }
 
-fn short(number: f64) -> String {
+fn short(number: &str) -> String {
+    let number: f64 = number.parse().unwrap_or(f64::INFINITY);
     if number == 0.0 || number >= 1e-3 { number.to_string() } else { format!("{number:e}") }
 }
 
@@ -80,5 +83,12 @@ mod tests {
         assert_eq!(large.times(2), Amount::ALL);
         assert_eq!(large.minus(Amount::ALL), Amount::default());
         assert_eq!(Amount::ALL.minus(large), ONE);
+    }
+
+    #[test]
+    fn what_is_spent_is_shown_rounded_up_and_what_is_left_rounded_down() {
+        let amount = Amount { epsilon: 2_310_001, delta: 10_u128.pow(27), rho: 367_548_209_366_391_185 };
+        assert_eq!(amount.to_string(), "epsilon 2.310001, delta 1e-9 and rho 0.3676");
+        assert_eq!(format!("{:#}", amount.minus(ONE)), "epsilon 2.31, delta 9.999e-10 and rho 0.3675");
     }
 }

@@ -60,7 +60,7 @@ impl Unpaid {
         match (self.have_left, self.spent) {
             (true, _) => format!("{numbers} {have} left for good"),
             (false, Account::SPENT) => format!("{numbers} {have} spent {}", self.spent),
-            (false, spent) => format!("{numbers} {have} spent {spent}, and {have} {} left", self.left),
+            (false, spent) => format!("{numbers} {have} spent {spent}, and {have} {:#} left", self.left),
         }
     }
 }
