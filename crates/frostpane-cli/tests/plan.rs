@@ -147,7 +147,7 @@ fn a_list_at_every_slide_says_of_itself_what_its_plan_said() {
         let case = options.join(" ");
         assert_foreseen(&release, &whole, true, &case);
         assert_eq!(release["continual"]["memory"], whole["memory"], "{case}");
-        for field in words("panes nodes scale deviation horizon together memory") {
+        for field in words("panes nodes scale deviation together memory") {
             let planned = &whole["forecast"]["continual"][field];
             assert_eq!(&release["continual"][field], planned, "{case}: {field}");
         }
@@ -204,9 +204,9 @@ fn the_target_tells_an_epsilon_that_does_it() {
 
 #[test]
 fn a_specification_of_a_list_at_every_slide_is_planned_as_one() {
-    let spec = b"continual = true\nall = true\nwindow = 3200\nhorizon = 1000\n";
+    let spec = b"continual = true\nall = true\nwindow = 3200\ntogether = 1000\n";
     let spec = temporary("watched.toml", spec);
-    let of_options = words("--watch --all --window 3200 --horizon 1000");
+    let of_options = words("--watch --all --window 3200 --together 1000");
     assert_eq!(planned(&["--watch", "--spec", text(&spec)]), planned(&of_options));
     let told = [
         "Continual release. All keys that may be listed at epsilon 1 of 3,200 events",
@@ -220,7 +220,7 @@ fn a_specification_of_a_list_at_every_slide_is_planned_as_one() {
             &["--watch", "--window", "100", "--window", "200"],
             "2 windows were given, but continual release has one",
         ),
-        (&["--horizon", "1000"], "are about continual release: plan it with --watch"),
+        (&["--together", "1000"], "is about continual release: plan it with --watch"),
     ] {
         assert_refused(&frostpane(&[&["plan"], options].concat(), b""), why);
     }

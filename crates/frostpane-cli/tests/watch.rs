@@ -9,7 +9,7 @@ use crate::common::{
     assert_has, assert_told, browser, command, folder, frostpane, heavy, names, page_data, read, releases,
     stderr, stdout, temporary, text, words,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn lines(events: u32) -> String {
     (0..events).map(|i| format!("{}\n", if i % 3 == 0 { "oak" } else { "elm" })).collect()
@@ -42,12 +42,9 @@ fn there_is_one_release_for_each_slide_and_each_is_like_a_list() {
         assert_eq!(release["window"]["to"], to);
         assert_eq!(release["window"]["from"], to.saturating_sub(3_200));
         assert_eq!(release["epsilon"], 1.0);
-        for (field, expected) in
-            [("panes", 32), ("number", index + 1), ("horizon", 1_000_000), ("together", 1_000)]
-        {
+        for (field, expected) in [("panes", 32), ("number", index + 1), ("together", 1_000)] {
             assert_eq!(release["continual"][field], expected, "{field}");
         }
-        assert_eq!(release["continual"]["delta_past_horizon"], Value::Null);
     }
     let last = heavy(&releases[99]);
     assert_eq!(last.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["elm", "oak"]);
@@ -193,33 +190,17 @@ fn a_time_far_ahead_brings_few_releases_and_is_told() {
     assert!(!stderr(&gap).contains("too late"), "{}", stderr(&gap));
 }
 
-/// The horizon of delta is on the page and in words, and the first release past it says so.
+/// A specification from before may have one.
 #[test]
-fn no_delta_is_said_to_hold_for_ever() {
-    let file = temporary("watched-horizon.html", b"");
-    let options = words("watch --norm l1 --window 3200 --horizon 12 --together 5");
-    let args = [&options[..], &["--report", text(&file)]].concat();
-    let output = frostpane(&args, lines(2_000).as_bytes());
+fn a_horizon_is_read_and_told_to_have_no_meaning_any_more() {
+    let spec = temporary("watched-horizon.toml", b"horizon = 12\nnorm = \"l1\"\nwindow = 3200\n");
+    let output = frostpane(&["watch", "--spec", text(&spec), "--together", "5"], lines(2_000).as_bytes());
     let released = releases(&stdout(&output));
-    let past: Vec<bool> =
-        released.iter().map(|release| release["continual"]["delta_past_horizon"].is_number()).collect();
-    assert_eq!(past, (1..=20).map(|number| number > 12).collect::<Vec<_>>());
-    // 20 + 31 windows instead of 12 + 31.
-    let grown = released[19]["continual"]["delta_past_horizon"].as_f64().unwrap();
-    assert!((grown / (1e-9 * 51.0 / 43.0) - 1.0).abs() < 1e-9, "{grown}");
-    assert_eq!(released[0]["continual"]["together"], 5);
+    assert_eq!((released.len(), &released[0]["continual"]["together"]), (20, &json!(5)));
     let told = stderr(&output);
-    assert_eq!(told.matches("the horizon of 12 releases is past").count(), 1, "{told}");
-    let page = read(&file);
-    assert_has(&page, ["delta has grown to 1.2e-9", "past the horizon of 12"]);
-    assert!(!page.contains("for ever"));
-    let keys = temporary("watched-horizon-keys.txt", b"elm\noak\n");
-    let declared = [&args[..], &["--keys", text(&keys)]].concat();
-    let output = frostpane(&declared, lines(2_000).as_bytes());
-    assert!(!stderr(&output).contains("the horizon of"), "{}", stderr(&output));
-    assert!(
-        releases(&stdout(&output)).iter().all(|release| release["continual"]["delta_past_horizon"].is_null())
-    );
+    assert_eq!(told.matches("horizon is not used any more").count(), 1, "{told}");
+    let options = words("watch --norm l1 --window 3200 --together 5");
+    assert!(!stderr(&frostpane(&options, lines(2_000).as_bytes())).contains("horizon"));
 }
 
 #[test]

@@ -68,7 +68,7 @@ class Fields(TypedDict, total=False):
     """The budget of a pane, or an epoch, for all releases of a store: an epsilon, or ``{"epsilon": 3,
     "delta": 1e-6}``."""
     horizon: int | None
-    """The number of continual releases that delta holds for; 1,000,000 by default."""
+    """Read and not used: delta holds for any number of continual releases."""
     together: int | None
     """The number of continual releases over which the statements hold together; 1,000 by default."""
     memory: int | str | None

@@ -33,8 +33,8 @@ export class Budget {
     if (budget) this.#fill(budget, ...this.#latest);
   }
 
-  #fill(budget, number, release) {
-    const words = budget.continual ? sequence(this.#stream, number, release) : single(budget, this.#stream);
+  #fill(budget, number) {
+    const words = budget.continual ? sequence(this.#stream) : single(budget, this.#stream);
     const paragraphs = words.map((text) => make("p", {}, ...text));
     // Before the first release no pane has a time.
     const periods = budget.periods.filter(({ from, to }) => position(from) !== null && position(to) !== null);

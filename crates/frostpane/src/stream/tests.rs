@@ -12,7 +12,7 @@ use crate::key::Bytes;
 use crate::key::mix::mix;
 use crate::noise::{Entropy, InsecureSeededEntropy};
 use crate::pane::Pane;
-use crate::privacy::Epsilon;
+use crate::privacy::{Delta, Epsilon};
 use crate::spec::{Bounds, Norm, Policy, Unit};
 
 const SECOND: i64 = 1_000_000;
@@ -311,6 +311,44 @@ fn what_comes_after_a_restart_is_what_would_have_come_without_one() {
             assert_eq!(tally_found, tally, "{name}");
         }
     }
+}
+
+/// Lists of keys that come in one pane each, which are followed after they have left the window.
+fn lists_of_new_keys(restarts: bool) -> Vec<Release<Bytes>> {
+    let spec = Spec {
+        epsilon: Epsilon::new(1.0).unwrap(),
+        delta: Delta::new(0.4),
+        all: true,
+        windows: vec![Span::Events(200)],
+        slide: Some(Span::Events(50)),
+        ..continual(by_count(Policy::Uniform, Norm::L1))
+    };
+    let builder = Builder::from_spec(spec.clone(), Keys::open());
+    let mut stream = Stream::with_seed(&builder, 0, 5).unwrap().drawing_from(known);
+    let mut lists = Vec::new();
+    for pane in 0..200_u8 {
+        let mut batch = Batch::new();
+        (0..50).for_each(|_| batch.push(Event::of([pane].as_slice())));
+        lists.extend(stream.ingest(&batch, 0).unwrap().releases);
+        if restarts {
+            let mut memory = Memory::default();
+            memory.keep(&mut stream);
+            stream = memory.restored(&spec).unwrap().drawing_from(known);
+            assert_eq!(stream.state(), memory.state);
+        }
+    }
+    lists
+}
+
+#[test]
+fn listed_keys_are_followed_across_restarts() {
+    let lists = lists_of_new_keys(false);
+    let gone = |(pane, list): (usize, &Release<Bytes>)| {
+        list.heavy.iter().filter(|heavy| usize::from(heavy.key[0]) + 4 <= pane).count()
+    };
+    let followed: usize = lists.iter().enumerate().map(gone).sum();
+    assert!(lists.len() == 200 && followed > 5, "{followed}: the test has no power");
+    assert!(lists_of_new_keys(true) == lists);
 }
 
 /// With real noise: what was drawn for a threshold, and what was answered, is never drawn or asked again.

@@ -535,6 +535,56 @@ fn by_the_clock_a_release_names_the_panes_it_covers_and_comes_when_it_is_due() {
     assert_eq!(last[0].continual.as_ref().unwrap().number, 6);
 }
 
+/// Key `p` comes in pane `p` alone, and is listed; after it has left the window it is followed, and noise may list it once more.
+fn of_new_keys() -> crate::Builder<u64> {
+    let open = HeavyHitters::builder(Keys::open()).norm(Norm::L1).all().epsilon(1.0).delta(0.4);
+    open.entries(100).window(Window::events(200).slide(50))
+}
+
+#[test]
+fn lists_that_nobody_reads_are_settled() {
+    let lists = |read: &dyn Fn(u64) -> bool| {
+        SEED.set(0);
+        let mut continual = of_new_keys().continual().unwrap().drawing_from(seeded);
+        let mut lists = BTreeMap::new();
+        for pane in 0..400_u64 {
+            continual.extend((0..50).map(|_| Event::of(pane)), |_| ()).unwrap();
+            if read(pane) {
+                let list = continual.release().unwrap();
+                assert_eq!(continual.release().unwrap(), list, "read again");
+                lists.insert(pane, list);
+            }
+        }
+        lists
+    };
+    let all = lists(&|_| true);
+    let gone = |(pane, list): (&u64, &Release<u64>)| {
+        list.heavy.iter().filter(|heavy| heavy.key + 4 <= *pane).count()
+    };
+    let followed: usize = all.iter().map(gone).sum();
+    assert!(followed > 10, "{followed}: the test has no power");
+    for (pane, list) in lists(&|pane| pane % 7 == 6) {
+        assert_eq!(list, all[&pane], "pane {pane}");
+    }
+}
+
+/// After a pause no noise is left that a list has shown.
+#[test]
+fn nothing_is_followed_across_a_pause() {
+    let builder =
+        of_new_keys().window(Window::clock(4 * Duration::from_secs(1)).slide(Duration::from_secs(1)));
+    let mut continual = builder.continual().unwrap();
+    let second = 1_000_000;
+    for pane in 0..5 {
+        (0..50).for_each(|_| continual.push(Event::at(pane * second, 3), |_| ()).unwrap());
+    }
+    continual.push(Event::at(5 * second, 4), |_| ()).unwrap();
+    assert_eq!(continual.followed.keys_in(5), [3]);
+    continual.push(Event::at(100 * second, 4), |_| ()).unwrap();
+    continual.push(Event::at(101 * second, 4), |_| ()).unwrap();
+    assert!(continual.followed.keys_in(101).iter().all(|key| *key == 4));
+}
+
 /// However many they are; a single release beside them costs its own.
 #[test]
 fn all_releases_of_a_sequence_cost_what_one_of_them_says() {
