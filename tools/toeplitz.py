@@ -8,7 +8,7 @@ with Gaussian noise and applying C again adds noise of the same energy in every 
 
 import math
 
-EPSILON, DELTA, HORIZON, KEYS_A_PANE = 1.0, 1e-9, 10**6, 1_000
+EPSILON, DELTA = 1.0, 1e-9
 # Slides of a window; deviation and floor of the tree:
 # `frostpane plan --watch --all --window Bk --slide 1k --memory 2GB --json`.
 TREES = [(32, 15.83, 185), (100, 24.59, 317), (365, 35.68, 413), (4_380, 62.28, 715)]
@@ -58,8 +58,7 @@ def main() -> None:
     print("slides  deviation of the tree  Gaussian  threshold of the tree  Gaussian")
     for panes, tree, floor in TREES:
         deviation = sigma(EPSILON, DELTA / 2) * math.sqrt(2) * energy(panes)
-        chances = ((2 * panes - 1) * KEYS_A_PANE + 1) * (HORIZON + panes - 1)
-        reach = deviation * quantile(DELTA / 4 / chances)
+        reach = deviation * quantile(DELTA / 2 / (2 * panes))
         print(f"{panes:6} {tree:22.1f} {deviation:9.1f} {floor:22} {1 + reach:9.0f}")
 
 

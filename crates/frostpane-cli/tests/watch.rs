@@ -193,7 +193,8 @@ fn a_time_far_ahead_brings_few_releases_and_is_told() {
 /// A specification from before may have one.
 #[test]
 fn a_horizon_is_read_and_told_to_have_no_meaning_any_more() {
-    let spec = temporary("watched-horizon.toml", b"horizon = 12\nnorm = \"l1\"\nwindow = 3200\n");
+    let spec =
+        temporary("watched-horizon.toml", b"continual = true\nhorizon = 12\nnorm = \"l1\"\nwindow = 3200\n");
     let output = frostpane(&["watch", "--spec", text(&spec), "--together", "5"], lines(2_000).as_bytes());
     let released = releases(&stdout(&output));
     assert_eq!((released.len(), &released[0]["continual"]["together"]), (20, &json!(5)));

@@ -16,6 +16,7 @@ use super::time::TimeSettings;
 use super::values::{WindowArg, duration, number};
 use crate::events::read_keys;
 use crate::failure::{Failure, Result};
+use crate::terminal::warn;
 
 /// Memory that the program takes beside the window: its code and its buffers.
 const PROGRAM: u64 = 11_000_000;
@@ -206,6 +207,9 @@ impl RequestArgs {
         let file = self.spec.as_deref().map(read_spec).transpose()?;
         let from_file = file.is_some();
         let mut spec = file.unwrap_or_default();
+        if spec.horizon.take().is_some() {
+            warn("horizon is not used any more, because delta holds however long lists go on: leave it out");
+        }
         if from_file && spec.continual != continual {
             return Err(Failure::from(if continual {
                 "the specification is not of continual release: give it to `frostpane list`, or \

@@ -226,8 +226,12 @@ impl Planner<'_> {
                 levels: layout.histogram.map_or(0, |histogram| histogram.levels as u64),
                 universe,
                 rank: if self.spec.continual { 16 } else { 8 },
-                // In continual release the last one and the one before it.
-                lists: if self.spec.continual { 2 } else { self.spec.windows.len() as u64 },
+                // In continual release the last one, the one before it and, of open keys, one that is kept and the keys of two windows.
+                lists: match universe {
+                    None if self.spec.continual => 5,
+                    Some(_) if self.spec.continual => 2,
+                    _ => self.spec.windows.len() as u64,
+                },
                 listing: self.listing(layout, entries),
             },
             &self.footprint,

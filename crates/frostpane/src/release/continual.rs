@@ -31,9 +31,10 @@ use crate::spec::{Edge, Unit, ValidSpec};
 
 /// Every key of the universe is evaluated at every slide, so it must not be larger than this.
 pub const LARGEST_UNIVERSE: u64 = 1 << 24;
-/// The part of the chance of failure for keys that are listed although they are rare, and the windows before a run of releases, in
-/// windows' lengths, of which a list may show noise that is in theirs.
-const RARE: f64 = 0.5;
+/// The part of the chance of failure for keys that are listed although they are rare: of declared keys and of open ones.
+const RARE_DECLARED: f64 = 0.1;
+const RARE_OPEN: f64 = 0.5;
+/// The windows before a run of releases, in lengths of a window, of which a list may show noise that is in theirs.
 const WINDOWS_BACK: u64 = 4;
 /// The part of delta for the cap on the noise of keys that are not followed, which a list of the top has.
 const SHARE_OF_CAP: f64 = 1.0 / 1024.0;
@@ -210,7 +211,8 @@ impl<K: Key> ContinualReleaser<K> {
 
     /// For the keys of its lists.
     pub fn followed(&self) -> FollowedKeys<K> {
-        FollowedKeys::new(self.panes, self.request.shape.seed())
+        let panes = if self.request.fault.is(Mutant::ForgottenLists) { 1 } else { self.panes };
+        FollowedKeys::new(panes, self.request.shape.seed())
     }
 
     /// For the secrets of the nodes.
@@ -286,8 +288,11 @@ impl<K: Key> ContinualReleaser<K> {
     /// Panes whose noise is in that of one window had at most so many events `around`.
     pub fn guarantee(&self, cut: u64, norm: NormEstimate, around: u64) -> Guarantee {
         let asked = self.request.asked_of(&norm).saturating_sub(cut);
-        let half = self.request.counts_failure() * (1.0 - RARE) / 2.0;
-        let reach = self.noise.sum.reach(half / self.frequent(around)).saturating_sub(1);
+        let failure = self.request.counts_failure();
+        let of_all = failure / self.most_keys(around);
+        let of_frequent = self.frequent(around).map(|keys| (1.0 - self.rare()) * failure / keys);
+        let chance = of_frequent.map_or(of_all, |chance| chance.max(of_all));
+        let reach = self.noise.sum.reach(chance / 2.0).saturating_sub(1);
         Guarantee {
             alpha: self.request.alpha(),
             cut,
@@ -345,21 +350,30 @@ impl<K: Key> ContinualReleaser<K> {
         (2 * events).saturating_sub(events / self.panes)
     }
 
-    /// The number of keys whose noise may have shown, among so many events, but for a small chance.
-    fn frequent(&self, events: u64) -> f64 {
-        let (sum, together) = (&self.noise.sum, self.continuity.together as f64);
+    /// The most keys whose noise may have shown, among so many events, if but for a small chance no rare key is listed.
+    fn frequent(&self, events: u64) -> Option<f64> {
+        let (sum, together, events) = (&self.noise.sum, self.continuity.together as f64, events as f64);
         let windows = together + (WINDOWS_BACK * self.panes) as f64;
-        let chance = self.request.counts_failure() * RARE * together / windows;
-        let n = events as f64;
-        let (most, left) = match self.declared {
-            Some(keys) => (keys as f64, chance - keys as f64 * sum.tail(self.floor)),
-            // A key that is not followed is there by an event.
-            None if n * sum.tail(self.floor - 1) > chance => (4.0 * n, -1.0),
-            None => (4.0 * n, chance),
+        let chance = self.request.counts_failure() * self.rare() * together / windows;
+        // A key that is not declared and not followed is there by an event.
+        let left = match self.declared {
+            Some(keys) => chance - keys as f64 * sum.tail(self.floor),
+            None if events * sum.tail(self.floor - 1) > chance => return None,
+            None => chance,
         };
-        let passes = |count: u64| n / count as f64 * sum.tail(self.floor - count) > left;
+        let passes = |count: u64| events / count as f64 * sum.tail(self.floor - count) > left;
         let count = first(1, self.floor, passes) - 1;
-        most.min(n / count as f64).max(1.0)
+        (count > 0).then(|| (events / count as f64).max(1.0))
+    }
+
+    fn rare(&self) -> f64 {
+        if self.declared.is_some() { RARE_DECLARED } else { RARE_OPEN }
+    }
+
+    /// The most keys that are evaluated in windows which share noise with one, among so many events.
+    fn most_keys(&self, events: u64) -> f64 {
+        let followed = 2.0 * events as f64 / (1.0 - self.request.spec.delta().as_f64());
+        self.declared.map_or(followed, |keys| keys as f64).max(1.0)
     }
 
     /// The keys that pass, with their noisy counts, of those that are frequent enough or followed.

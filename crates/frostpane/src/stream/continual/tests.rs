@@ -353,24 +353,25 @@ impl Case {
         assert_eq!(release.threshold, least + release.cut, "{number}");
 
         let failure = (1.0 - CONFIDENCE) / TOGETHER as f64 * if self.norm == Norm::L1 { 1.0 } else { 0.8 };
-        let frequent = {
-            // Noise is shared by panes of two windows but for one.
-            let around = ((number as u64).min(2 * self.panes - 1) * SLIDE) as f64;
-            let (most, others) = match &self.keys {
-                Keys::Open => (4.0 * around, 0.0),
-                Keys::Declared(universe) => {
-                    (universe.size() as f64, universe.size() as f64 * sum.tail(floor))
-                }
-            };
-            let chance = 0.5 * failure * TOGETHER as f64 / (TOGETHER + 4 * self.panes) as f64;
-            let rare = |count: u64| {
-                let single = if self.is_open() { around * sum.tail(floor - 1) } else { 0.0 };
-                single <= chance && others + around / count as f64 * sum.tail(floor - count) <= chance
-            };
-            let count = (1..floor).rev().find(|count| rare(*count));
-            count.map_or(most, |count| (around / count as f64).clamp(1.0, most))
+        // Noise is shared by panes of two windows but for one.
+        let around = ((number as u64).min(2 * self.panes - 1) * SLIDE) as f64;
+        let (most, fresh, share) = match &self.keys {
+            Keys::Open => (2.0 * around / (1.0 - DELTA), 0.0, 0.5),
+            Keys::Declared(universe) => {
+                let keys = universe.size() as f64;
+                (keys, keys * sum.tail(floor), 0.1)
+            }
         };
-        let noise = sum.reach(0.25 * failure / frequent) - 1;
+        let chance = share * failure * TOGETHER as f64 / (TOGETHER + 4 * self.panes) as f64;
+        let rare = |count: u64| {
+            let single = if self.is_open() { around * sum.tail(floor - 1) } else { 0.0 };
+            single <= chance && fresh + around / count as f64 * sum.tail(floor - count) <= chance
+        };
+        let frequent =
+            (1..floor).rev().find(|count| rare(*count)).map(|count| (around / count as f64).max(1.0));
+        let of_all = failure / most;
+        let chance = frequent.map_or(of_all, |keys| ((1.0 - share) * failure / keys).max(of_all));
+        let noise = sum.reach(chance / 2.0) - 1;
         assert_eq!(release.noise, noise, "{number}");
         assert_eq!(release.complete_above, release.threshold + noise);
         assert_eq!(release.nothing_below, least.saturating_sub(noise));
