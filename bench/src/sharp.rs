@@ -190,8 +190,7 @@ fn offset(releases: &[Release<Bytes>], before_noise: &ExactKeyCounts) -> i64 {
     above.sort_unstable();
     let median = above.get(above.len() / 2).copied().unwrap_or(0);
     let candidates = [0, cut / 2, cut];
-    let nearest = candidates.into_iter().min_by_key(|offset| (offset - median).abs());
-    nearest.unwrap_or(0)
+    candidates.into_iter().min_by_key(|offset| (offset - median).abs()).unwrap_or(0)
 }
 
 /// The 95 % quantile.

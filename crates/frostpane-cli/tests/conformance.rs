@@ -27,8 +27,7 @@ fn take_events(state: &Path, rows: &[&Row]) {
     for row in rows {
         let mut feed = store.feed(&row.name).unwrap();
         for (time, key, user) in &row.events {
-            let event = Event { time: *time, key: key.as_deref(), user: user.as_deref() };
-            feed.push(event).unwrap();
+            feed.push(Event { time: *time, key: key.as_deref(), user: user.as_deref() }).unwrap();
         }
         feed.finish(false).unwrap();
     }

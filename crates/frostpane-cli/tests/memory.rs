@@ -121,8 +121,7 @@ fn no_list_takes_more_memory_than_was_planned() {
         let request = [&window[..], &["--keys", file, "--all"]].concat();
         check("list", &request, &[], &[input]);
     }
-    let few = ["--window", "1000", "--keys", declared, "--all"];
-    check("list", &few, &[], &[texts]);
+    check("list", &["--window", "1000", "--keys", declared, "--all"], &[], &[texts]);
     check("list", &by_time, &["--events", "200000"], &at);
     check("list", &by_time, &["--events", "200000"], &until);
     let window = ["--window", "64000", "--slide", "16000"];

@@ -474,8 +474,7 @@ impl Pair {
         };
         // What a changed first line can do is to be seen best where the others are alike.
         if dice.one_in(3) {
-            let usual = setting.key(&mut dice).filter(|key| key.len() < 1_000);
-            keys.fill(usual);
+            keys.fill(setting.key(&mut dice).filter(|key| key.len() < 1_000));
             keys[changed] = setting.key(&mut dice);
         }
         let other = match dice.below(40) {

@@ -81,8 +81,7 @@ impl Way {
                 let watch = ["watch", "--json"];
                 let early = state.run(&watch, &write(&events[..=PEOPLE / 2]), "2025-11-30T18:00:00Z");
                 assert_eq!(early, "");
-                let releases = state.run(&watch, &write(events), "2025-12-01");
-                published(serde_json::from_str(&releases).unwrap())
+                published(serde_json::from_str(&state.run(&watch, &write(events), "2025-12-01")).unwrap())
             }
         }
     }
@@ -158,10 +157,7 @@ fn at(time: &str) -> Event {
 }
 
 fn separated(by: &'static str) -> impl Fn(&[Event]) -> Vec<u8> {
-    move |events| {
-        let lines = events.iter().map(|event| event.join(by) + "\n");
-        lines.collect::<String>().into_bytes()
-    }
+    move |events| events.iter().map(|event| event.join(by) + "\n").collect::<String>().into_bytes()
 }
 
 /// An event that is odd, from a cell that is.

@@ -23,8 +23,7 @@ type Search = [String; 3];
 /// One search of each of so many users on the last day of November 2025, and five hundred of a program.
 fn searches(people: usize) -> Vec<Search> {
     let by = |user: String, second: usize, key: &str| {
-        let time = format!("2025-11-30T{:02}:{:02}:00Z", second / 60 % 24, second % 60);
-        [time, user, key.to_owned()]
+        [format!("2025-11-30T{:02}:{:02}:00Z", second / 60 % 24, second % 60), user, key.to_owned()]
     };
     let usual = (0..people).map(|user| by(format!("u{user}"), user, ["yoga", "visa", "rent"][user % 3]));
     let program = (0..500).map(|number| by("program".to_owned(), number, "news bonn"));
@@ -99,11 +98,9 @@ fn people_are_counted_once_in_every_format_and_order() {
     ] {
         let files: Vec<PathBuf> = files.iter().map(|(name, bytes)| written(&folder, name, bytes)).collect();
         let files: Vec<&str> = files.iter().map(|file| text(file)).collect();
-        let release = json(&list(&files, &["--all", "--json"]), b"");
-        assert_counts_people(&release, format);
+        assert_counts_people(&json(&list(&files, &["--all", "--json"]), b""), format);
     }
-    let piped = list(&[], &["--all", "--json", "--format", "tsv"]);
-    assert_counts_people(&json(&piped, &tsv), "pipe");
+    assert_counts_people(&json(&list(&[], &["--all", "--json", "--format", "tsv"]), &tsv), "pipe");
 }
 
 /// Everything that is not measured with noise, which alone may differ.
@@ -135,8 +132,7 @@ fn one_person_more_changes_only_noisy_numbers() {
         let [without, with] = files.each_ref().map(|file| {
             let guarantee = file.with_extension("txt");
             let shown = [&more[..], &["--json", "--guarantee", text(&guarantee)]].concat();
-            let output = frostpane(&list(&[text(file)], &shown), b"");
-            let published = stdout(&output) + &read(&guarantee);
+            let published = stdout(&frostpane(&list(&[text(file)], &shown), b"")) + &read(&guarantee);
             assert!(!published.contains("SECRET") && !published.contains("WHISTLEBLOWER"));
             let release = published.lines().next().unwrap();
             let release = without_noisy(serde_json::from_str(release).unwrap());
@@ -307,8 +303,7 @@ fn what_is_printed_of_people_is_read_again_as_the_same() {
         let printed = [&["list", "--timezone", "+01:00"], &asked[..], &[print]].concat();
         let printed = stdout(&frostpane(&printed, b""));
         let file = written(&folder, name, printed.as_bytes());
-        let again = stdout(&frostpane(&["list", "--spec", text(&file), print], b""));
-        assert_eq!(printed, again);
+        assert_eq!(printed, stdout(&frostpane(&["list", "--spec", text(&file), print], b"")));
         assert_has(&printed, ["per_user", "12h", "1/4", "11h"]);
     }
     let by_column = json(&["list", "--user", "2", "--window", "7d", "--print-spec=json"], b"");
@@ -333,8 +328,7 @@ fn days_and_slides_of_days_begin_at_midnight_of_the_zone() {
         let spec = json(&[&spec[..], &words(asked)].concat(), b"");
         assert_eq!(spec["unit"]["user"]["offset"], expected, "{asked}");
     }
-    let wrong = frostpane(&["list", "--timezone", "--window", "7d"], b"");
-    assert!(!wrong.status.success());
+    assert!(!frostpane(&["list", "--timezone", "--window", "7d"], b"").status.success());
 }
 
 #[test]

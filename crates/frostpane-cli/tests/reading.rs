@@ -61,8 +61,7 @@ fn assert_same(name: &str, content: &[u8], options: &[&str], expected: &serde_js
     let packed =
         [("", "none", content.to_vec()), (".gz", "gzip", gzip(content)), (".zst", "zstd", zstd(content))];
     for (ending, packing, bytes) in &packed {
-        let told = ["--format", format, "--packing", packing];
-        let piped = exact(&[options, &told].concat(), bytes);
+        let piped = exact(&[options, &["--format", format, "--packing", packing]].concat(), bytes);
         assert_eq!(&piped, expected, "{name}{ending} by pipe");
     }
     let twice = (".zst.gz", "gzip", gzip(&zstd(content)));

@@ -88,8 +88,7 @@ fn an_id_is_written_the_same_in_every_form() {
     let [page, guarantee] = ["page.html", "guarantee.txt"].map(|name| file.with_file_name(name));
     let write = |form: &[&str]| {
         let files = ["--id", "one", "--report", text(&page), "--guarantee", text(&guarantee)];
-        let output = stdout(&on("release", &state, &[form, &files].concat()));
-        (output, read(&page), read(&guarantee))
+        (stdout(&on("release", &state, &[form, &files].concat())), read(&page), read(&guarantee))
     };
     for form in [&[][..], &["--csv"], &["--json"]] {
         assert_eq!(write(form), write(form));
@@ -104,8 +103,7 @@ fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
     for day in 0..6 {
         let mut log = OpenOptions::new().create(true).append(true).open(&file).unwrap();
         log.write_all(days(day, 1).as_bytes()).unwrap();
-        let output = stdout(&on("watch", &state, &[text(&file), "--json"]));
-        lists.extend(output.lines().map(str::to_owned));
+        lists.extend(stdout(&on("watch", &state, &[text(&file), "--json"])).lines().map(str::to_owned));
     }
     assert_eq!(lists.len(), 5, "the last day goes on");
     let again = stdout(&on("watch", &state, &[text(&file), "--after", "0"]));
@@ -120,8 +118,7 @@ fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
 /// is that of the lines.
 #[test]
 fn an_ingest_that_was_killed_is_simply_run_again() {
-    let options = words("--window 3000000 --top 5 --epsilon 100000");
-    let (state, file) = begun("state-killed", &options);
+    let (state, file) = begun("state-killed", &words("--window 3000000 --top 5 --epsilon 100000"));
     let lines: String = (0..3_000_000).map(|number| format!("key {}\n", number * 7 % 1_000)).collect();
     fs::write(&file, lines).unwrap();
     let ingest = ["ingest", text(&state), text(&file), "--format", "text"];
@@ -261,8 +258,7 @@ fn of_two_copies_under_one_witness_one_goes_on() {
     stdout(&on("init", &state, &[&words(EVENTS)[..], &["--watch", "--witness", text(&witness)]].concat()));
     copy(&state, &other);
     let mut both = [&state, &other].map(|state| {
-        let options = ["watch", text(state), "--format", "tsv", "--id", "log", "--json"];
-        command(&options).spawn().unwrap()
+        command(&["watch", text(state), "--format", "tsv", "--id", "log", "--json"]).spawn().unwrap()
     });
     let mut sources = both.each_mut().map(|process| process.stdin.take().unwrap());
     for number in 0..3 {

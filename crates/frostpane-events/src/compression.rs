@@ -44,8 +44,7 @@ impl Compression {
 
 /// The compression that the end of a name says, and the name without it.
 pub fn outermost(file: &Path) -> Option<(Compression, &Path)> {
-    let ending = file.extension()?.to_str()?.to_ascii_lowercase();
-    let compression = match ending.as_str() {
+    let compression = match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "gz" => Compression::Gzip,
         "zst" => Compression::Zstd,
         _ => return None,

@@ -218,8 +218,7 @@ impl<'a, K: ColumnKey> RowBlock<'a, K> {
 
     /// The number of rows that have no time, and are left out.
     fn without_time(&self) -> usize {
-        let times = self.times.iter().flatten();
-        times.filter(|time| time.is_none()).count()
+        self.times.iter().flatten().filter(|time| time.is_none()).count()
     }
 
     /// The time of a row, unless it has none and needs one.

@@ -46,8 +46,7 @@ fn read_spec(text: &str, toml: bool) -> PyResult<String> {
 
 #[pyfunction]
 fn spec_to_toml(spec: &str) -> PyResult<String> {
-    let spec = spec::parse(spec)?;
-    Ok(toml::to_string(&spec).map_err(|cause| CallError::Parameter(cause.to_string()))?)
+    Ok(toml::to_string(&spec::parse(spec)?).map_err(|cause| CallError::Parameter(cause.to_string()))?)
 }
 
 /// Returns the specification with all choices made, as JSON.
@@ -160,8 +159,7 @@ type Made = (String, String);
 /// A release of a window that was asked for, with its summary.
 fn made<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>) -> Made {
     // Numbers, texts and no map whose keys are anything else: this does not fail.
-    let json = serde_json::to_string(release).unwrap_or_default();
-    (json, sentences(spec, asked, release))
+    (serde_json::to_string(release).unwrap_or_default(), sentences(spec, asked, release))
 }
 
 fn sentences<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>) -> String {

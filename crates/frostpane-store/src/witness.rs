@@ -170,8 +170,7 @@ impl Witness {
     /// Takes all fences from the store that has them, so that a copy can go on.
     pub fn take(&mut self) -> Result<()> {
         self.fence = None;
-        let marks = self.fences()?.into_iter();
-        self.others = marks.map(|mark| self.hold(mark)).collect::<Result<_>>()?;
+        self.others = self.fences()?.into_iter().map(|mark| self.hold(mark)).collect::<Result<_>>()?;
         self.fence = self.others.pop();
         self.contents = None;
         Ok(())

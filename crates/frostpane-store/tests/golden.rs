@@ -57,8 +57,7 @@ impl Expected {
 }
 
 fn golden(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    folder.join(name.replace(' ', "-"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name.replace(' ', "-"))
 }
 
 fn packed(folder: &Path, file: &str) -> PathBuf {

@@ -68,8 +68,7 @@ impl WindowRequest {
 
     /// The least L2 for which the promises are predicted for a window of this many events.
     fn bound(&self, policy: Policy, events: u64) -> Option<u64> {
-        let forecast = self.builder(policy).forecast(events, None).unwrap();
-        forecast.least_norm_asked
+        self.builder(policy).forecast(events, None).unwrap().least_norm_asked
     }
 
     /// So large that only some streams are tested.
@@ -518,8 +517,7 @@ fn declared_keys_in_a_stream_too_flat_for_counts() {
     let heavy: Vec<u64> =
         (0..KEYS).filter(|key| f64::from(truth.counts[*key as usize]) >= 0.1 * truth.norm()).collect();
     assert_eq!(heavy, [0, 1, 2, 3, 4]);
-    let light = |key: u64| f64::from(truth.counts[key as usize]) <= 0.05 * truth.norm();
-    assert!((5..KEYS).all(light));
+    assert!((5..KEYS).all(|key: u64| f64::from(truth.counts[key as usize]) <= 0.05 * truth.norm()));
 
     for (rows, width) in [(31, 16_384), (5, 256)] {
         let mut hitters = HeavyHitters::builder(Keys::range(0..KEYS).unwrap())

@@ -22,8 +22,7 @@ fn builder(keys: Keys<u64>, norm: Norm) -> Builder<u64> {
 }
 
 fn noise(sensitivity: u32, share: f64, entropy: &mut impl Entropy) -> i64 {
-    let epsilon = Epsilon::new(share * EPSILON).unwrap();
-    DiscreteLaplace::new(sensitivity, epsilon).sample(entropy).unwrap()
+    DiscreteLaplace::new(sensitivity, Epsilon::new(share * EPSILON).unwrap()).sample(entropy).unwrap()
 }
 
 /// The least `q` with `2 Pr[noise > q] <= 0.05 * 0.05` at sensitivity 1, by the formula of the tail.
@@ -168,8 +167,7 @@ fn by_the_clock_the_edges_are_those_of_panes_and_of_what_was_asked_for() {
         assert_eq!((whole.window.events, whole.asked.slack), (4, Some(0)));
         // An event exactly on a whole second moves the end to the next one.
         hitters.update_at(shift + 26_000_000, 1).unwrap();
-        let next = hitters.release().unwrap();
-        assert_eq!(next.window.to, at(shift + 27_000_000));
+        assert_eq!(hitters.release().unwrap().window.to, at(shift + 27_000_000));
     }
 }
 

@@ -206,8 +206,7 @@ fn counts_are_below_the_truth_by_no_more_than_the_cut_and_no_more_than_k_are_kep
         let shape = shape(capacity, entries);
         let panes = ClosedPanes::new(shape);
         for stream in streams(&keys(4), 8) {
-            let merged = merge(panes.of(&stream, &[3, 5, 8]), shape);
-            for pane in [close(&stream, shape), merged] {
+            for pane in [close(&stream, shape), merge(panes.of(&stream, &[3, 5, 8]), shape)] {
                 assert!(pane.counts().len() <= entries as usize);
                 let cut = pane.cut() as i64;
                 for (key, count) in counts_of([pane]).iter().enumerate() {

@@ -154,8 +154,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     };
     let often = 2 * floor;
     let pane = LIVE * often;
-    let builder = builder(setting, pane)?.alpha(0.01);
-    let audit = Audit::of(builder, mutant);
+    let audit = Audit::of(builder(setting, pane)?.alpha(0.01), mutant);
     Ok(Box::new(move |side| {
         let mut continual = audit.clone().continual()?;
         for event in 0..pane {

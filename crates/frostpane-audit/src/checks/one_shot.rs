@@ -196,8 +196,7 @@ pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
             })?;
         }
         let release = audited.release()?;
-        let slack = release.asked.slack.ok_or("the pane was not measured")?;
-        Ok(TrialOutcome::number(slack as i64))
+        Ok(TrialOutcome::number(release.asked.slack.ok_or("the pane was not measured")? as i64))
     }))
 }
 

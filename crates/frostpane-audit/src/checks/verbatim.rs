@@ -67,8 +67,7 @@ fn giveaway(told: &[HashMap<String, u32>; 2], runs: u32) -> Option<&str> {
         let always = told[side].iter().filter(move |(_, times)| **times == runs);
         always.filter(move |(word, _)| !told[1 - side].contains_key(*word))
     };
-    let all = of(0).chain(of(1)).map(|(word, _)| word.as_str());
-    all.max_by_key(|word| (word.len(), *word))
+    of(0).chain(of(1)).map(|(word, _)| word.as_str()).max_by_key(|word| (word.len(), *word))
 }
 
 /// The target alone, at odd times, or with more than counts; others come in every pane, if there are any.

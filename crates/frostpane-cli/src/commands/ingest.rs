@@ -78,8 +78,7 @@ pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
     let time = IngestTime::new(&store, clock, args.accept_clock)?;
     let mut all = 0;
     for (id, files) in &ids {
-        let schema = Schema { whole_lines: !args.whole, ..schema.clone() };
-        let mut source = Source::new(files, schema)?;
+        let mut source = Source::new(files, Schema { whole_lines: !args.whole, ..schema.clone() })?;
         let taken = take(&mut store, &mut source, (id, args.whole), &time, &mut |_| Ok(()))?;
         tell(format_args!("{id}: {taken}"));
         all += taken.new;
@@ -118,8 +117,7 @@ fn ids(args: &IngestArgs, schema: &Schema) -> Result<Vec<(String, Vec<PathBuf>)>
         }
         None => {
             let each = Source::new(files, schema.clone())?;
-            let each = each.files().into_iter().map(|file| Ok((name(file)?, vec![file.to_owned()])));
-            each.collect()
+            each.files().into_iter().map(|file| Ok((name(file)?, vec![file.to_owned()]))).collect()
         }
     }
 }

@@ -115,8 +115,7 @@ fn list<K: TextKey>(
     let counted = count(&mut hitters, &end, source()?)?;
     let mut releases = Vec::new();
     for window in &request.windows {
-        let release = hitters.release_over(window.span)?;
-        releases.push((window.label(), release));
+        releases.push((window.label(), hitters.release_over(window.span)?));
     }
     if request.is_of_users() {
         notes::tell_of_bounds(hitters.tally());
@@ -162,8 +161,7 @@ fn count<K: TextKey>(
         filter.admits(event.time)
     };
     feed(&mut source, admit, |batch: &EventBatch| {
-        let events = batch.events().map(|event| event.timed(by_clock));
-        Ok(hitters.extend(events.map(K::event))?)
+        Ok(hitters.extend(batch.events().map(|event| event.timed(by_clock)).map(K::event))?)
     })?;
     let events = progress.finish();
     end.check(events)?;

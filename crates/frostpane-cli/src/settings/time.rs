@@ -69,8 +69,7 @@ impl TimeSettings {
                 "{option} {text:?} is no time: give a date such as 2025-12-01, or a time such as 2025-12-01T08:00:00Z"
             ))
         })?;
-        let zoned = civil.to_zoned(self.timezone.clone()).map_err(out_of_calendar)?;
-        Ok(zoned.timestamp())
+        Ok(civil.to_zoned(self.timezone.clone()).map_err(out_of_calendar)?.timestamp())
     }
 
     pub fn ending(self, end: Edge) -> Self {
@@ -128,8 +127,7 @@ impl TimeSettings {
 
     pub fn next_midnight(&self, moment: Timestamp) -> Result<Timestamp> {
         let tomorrow = moment.to_zoned(self.timezone.clone()).tomorrow();
-        let midnight = tomorrow.and_then(|tomorrow| tomorrow.start_of_day());
-        Ok(midnight.map_err(out_of_calendar)?.timestamp())
+        Ok(tomorrow.and_then(|tomorrow| tomorrow.start_of_day()).map_err(out_of_calendar)?.timestamp())
     }
 
     /// The last midnight at or before a moment; with `within`, the one of the day that the microsecond before

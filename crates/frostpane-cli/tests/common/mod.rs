@@ -93,8 +93,7 @@ pub fn one_line(text: &str) -> String {
 
 /// The releases of JSON Lines.
 pub fn releases(lines: &str) -> Vec<Value> {
-    let release = |line| serde_json::from_str(line).unwrap();
-    lines.lines().map(release).collect()
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 pub fn text(path: &Path) -> &str {

@@ -169,8 +169,7 @@ impl ReportingSketch {
 
     /// Each reported key with its Counter's estimate from `start` on.
     pub(crate) fn estimates(&self, start: u64) -> Vec<(u64, u64)> {
-        let entries = self.entries.iter();
-        entries.map(|entry| (entry.key, entry.occurrences.estimate(start))).collect()
+        self.entries.iter().map(|entry| (entry.key, entry.occurrences.estimate(start))).collect()
     }
 }
 

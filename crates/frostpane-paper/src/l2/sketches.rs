@@ -115,8 +115,7 @@ impl Sketches {
 
     /// Returns true if CountSketch reports the key.
     fn reports(&self, key: u64, norm: f64, shared: &SketchContext) -> bool {
-        let estimate = self.count_sketch.estimate(&shared.hashes, key, ESTIMATOR);
-        estimate >= shared.constants.threshold * norm
+        self.count_sketch.estimate(&shared.hashes, key, ESTIMATOR) >= shared.constants.threshold * norm
     }
 
     /// Each reported key with its Counter's estimate from `start` on. Requires a preceding `catch_up`.

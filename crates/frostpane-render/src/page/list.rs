@@ -43,10 +43,9 @@ pub fn earlier<K: Key>(trend: &Trend<'_, K>) -> String {
     let mut html = String::from("<section class=\"past\"><h2>Earlier lists</h2>\n");
     let last = trend.releases.len().saturating_sub(1);
     for (release, label) in trend.releases.iter().zip(&trend.labels).take(last) {
-        let heading = format!("Up to {}: {}", label, listed(release.heavy.len()));
         html += &format!(
             "<details class=\"earlier\"><summary>{}</summary>\n{}</details>\n",
-            escaped(&heading),
+            escaped(&format!("Up to {}: {}", label, listed(release.heavy.len()))),
             body(release, true)
         );
     }
@@ -68,8 +67,7 @@ fn body<K: Key>(release: &Release<K>, titled: bool) -> String {
         String::new()
     };
     let list = if release.heavy.is_empty() {
-        let why = why_empty(release).unwrap_or_default();
-        format!("<p class=\"empty\">{}</p>\n", escaped(&why))
+        format!("<p class=\"empty\">{}</p>\n", escaped(&why_empty(release).unwrap_or_default()))
     } else {
         tables(&release.heavy)
     };
@@ -124,8 +122,7 @@ fn table<K: Key>(heavy: &[Heavy<K>], first_rank: usize, most: u64, caption: &str
 
 fn bar<K: Key>(heavy: &Heavy<K>, most: u64) -> String {
     let at = |count: u64| 100.0 * count as f64 / most as f64;
-    let bar = Bar { from: 0.0, to: at(heavy.count), whiskers: (at(heavy.low), at(heavy.high)) };
-    bar.svg("")
+    Bar { from: 0.0, to: at(heavy.count), whiskers: (at(heavy.low), at(heavy.high)) }.svg("")
 }
 
 fn guarantee<K: Key>(release: &Release<K>) -> String {

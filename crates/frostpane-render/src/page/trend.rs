@@ -52,8 +52,7 @@ fn lines<K: Key>(releases: &[Release<K>]) -> Vec<RankLine<'_, K>> {
         .map(|(key, ranks)| RankLine { key, ranks })
         .collect();
     lines.sort_by_key(|line| {
-        let ranks = line.ranks.iter().rev();
-        ranks.map(|rank| rank.unwrap_or(usize::MAX)).collect::<Vec<_>>()
+        line.ranks.iter().rev().map(|rank| rank.unwrap_or(usize::MAX)).collect::<Vec<_>>()
     });
     lines
 }

@@ -97,8 +97,7 @@ fn share(app: &App, caller: &Caller, request: &Request) -> Result<OwnPermit> {
 
 fn address(app: &App, request: &Request) -> Option<IpAddr> {
     let ConnectInfo(address) = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
-    let named = app.limits.behind_proxy.then(|| forwarded(request.headers()));
-    named.flatten().or(Some(address.ip()))
+    app.limits.behind_proxy.then(|| forwarded(request.headers())).flatten().or(Some(address.ip()))
 }
 
 fn may_ask(app: &App, request: &Request) -> bool {
@@ -118,8 +117,7 @@ fn crowded() -> Response {
         "come again later",
     );
     let mut response = problem.into_response();
-    let close = HeaderValue::from_static("close");
-    response.headers_mut().insert(header::CONNECTION, close);
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 

@@ -23,8 +23,7 @@ pub fn find() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("CHROMIUM") {
         return Some(named.into());
     }
-    let path = std::env::var_os("PATH")?;
-    let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let places: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
     let candidates = NAMES.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
     candidates.into_iter().find(|candidate| candidate.is_file())
 }
@@ -59,8 +58,7 @@ impl Browser {
         let out = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
             for message in out.split(0).map_while(Result::ok) {
-                let parsed = serde_json::from_slice(&message).unwrap();
-                if messages.send(parsed).is_err() {
+                if messages.send(serde_json::from_slice(&message).unwrap()).is_err() {
                     return;
                 }
             }
@@ -115,8 +113,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let wire = self.wire.get_mut();
-        let _ = wire.to.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
+        let _ = self.wire.get_mut().to.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         let began = Instant::now();
         while self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
             if began.elapsed() > Duration::from_secs(10) {
@@ -210,8 +207,7 @@ impl Tab<'_> {
         let shot = self.send("Page.captureScreenshot", json!({ "format": "png" }));
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures");
         fs::create_dir_all(&folder).unwrap();
-        let bytes = base64(shot["data"].as_str().unwrap());
-        fs::write(folder.join(format!("{name}.png")), bytes).unwrap();
+        fs::write(folder.join(format!("{name}.png")), base64(shot["data"].as_str().unwrap())).unwrap();
     }
 
     /// The addresses that were requested since the last call, and errors in the page.
@@ -242,8 +238,7 @@ impl Tab<'_> {
 impl Drop for Tab<'_> {
     fn drop(&mut self) {
         if !thread::panicking() {
-            let target = json!({ "targetId": self.target });
-            self.browser.send(None, "Target.closeTarget", target);
+            self.browser.send(None, "Target.closeTarget", json!({ "targetId": self.target }));
         }
     }
 }

@@ -156,8 +156,7 @@ impl Api {
     }
 
     pub async fn health(&self, name: &str) -> Value {
-        let path = format!("/v1/streams/{name}/health");
-        self.get(&path).await.is(200).json()
+        self.get(&format!("/v1/streams/{name}/health")).await.is(200).json()
     }
 
     /// Calls with the token of this service.
@@ -203,8 +202,7 @@ impl Api {
     }
 
     pub async fn send(&self, name: &str, kind: &str, body: impl Into<Body>) -> Answer {
-        let path = format!("/v1/streams/{name}/events");
-        self.with("POST", &path, &[("content-type", kind)], body).await
+        self.with("POST", &format!("/v1/streams/{name}/events"), &[("content-type", kind)], body).await
     }
 
     /// Stops the service. Returns the number of events that a stream has counted.

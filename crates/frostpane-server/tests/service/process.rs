@@ -78,11 +78,10 @@ pub fn certify(name: &str, folder: &Path) -> Option<[String; 4]> {
 
 /// Creates a token with all scopes from the command line.
 pub fn token(folder: &Path, producer: &str) -> String {
-    let scopes = ["ingest", "read", "release", "admin"].map(|scope| format!("--scope={scope}"));
     let made = Command::new(PROGRAM)
         .args(["token", "add"])
         .arg(folder)
-        .args(scopes)
+        .args(["ingest", "read", "release", "admin"].map(|scope| format!("--scope={scope}")))
         .args(["--producer", producer])
         .output()
         .unwrap();
@@ -154,14 +153,12 @@ impl Process {
     }
 
     pub fn create(&self, name: &str, token: &str, spec: impl AsRef<[u8]>) {
-        let path = format!("/v1/streams/{name}");
-        self.call("PUT", &path, token, "", spec.as_ref()).is(201);
+        self.call("PUT", &format!("/v1/streams/{name}"), token, "", spec.as_ref()).is(201);
     }
 
     pub fn send(&self, name: &str, token: &str, kind: &str, body: impl AsRef<[u8]>) -> Answer {
         let path = format!("/v1/streams/{name}/events");
-        let kind = format!("content-type: {kind}\r\n");
-        self.call("POST", &path, token, &kind, body.as_ref())
+        self.call("POST", &path, token, &format!("content-type: {kind}\r\n"), body.as_ref())
     }
 
     pub fn call(&self, method: &str, path: &str, token: &str, headers: &str, body: &[u8]) -> Answer {
@@ -228,6 +225,5 @@ fn parse(bytes: &[u8]) -> Option<Answer> {
         headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
     let body = bytes[end + 4..].to_vec();
     let length = headers.get("content-length").map(|length| length.to_str().unwrap().parse());
-    let is_whole = length.is_none_or(|length| length == Ok(body.len()));
-    is_whole.then_some(Answer { status, headers, body })
+    length.is_none_or(|length| length == Ok(body.len())).then_some(Answer { status, headers, body })
 }

@@ -22,8 +22,7 @@ struct Stuck(PathBuf);
 
 impl Stuck {
     fn new(path: PathBuf) -> Self {
-        let made = Command::new("mkfifo").arg(&path).status().unwrap();
-        assert!(made.success());
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         Self(path)
     }
 
@@ -140,8 +139,7 @@ fn shown(process: &Process) -> String {
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&shows.stdout).into_owned();
-    let subject = told.lines().find(|line| line.starts_with("subject"));
-    subject.unwrap_or_default().to_owned()
+    told.lines().find(|line| line.starts_with("subject")).unwrap_or_default().to_owned()
 }
 
 fn hang_up(process: &Process, told: &str) {

@@ -45,8 +45,7 @@ pub struct Written {
 /// Any pane stands for a missing one, so that decoding goes on.
 impl SnapshotSource for Written {
     fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>> {
-        let there = self.panes.get(&(bounds.start, bounds.end));
-        there.or_else(|| self.panes.values().next()).cloned()
+        self.panes.get(&(bounds.start, bounds.end)).or_else(|| self.panes.values().next()).cloned()
     }
 
     fn secret(&mut self, mark: &SecretId) -> Option<SecretBytes> {
@@ -179,10 +178,8 @@ fn read_batch(bytes: &[u8]) -> Result<()> {
 /// Declared keys can be encoded again, and used in a stream.
 fn read_keys<K: Key>(bytes: &[u8]) -> Result<()> {
     let keys = Keys::<K>::from_bytes(bytes)?;
-    let again = Keys::<K>::from_bytes(&keys.to_bytes())?;
-    assert_eq!(again.to_bytes(), keys.to_bytes());
-    let spec = serde_json::from_str(ALL[0].1).unwrap();
-    let mut stream = Stream::seeded(spec, keys, 0, 5)?;
+    assert_eq!(Keys::<K>::from_bytes(&keys.to_bytes())?.to_bytes(), keys.to_bytes());
+    let mut stream = Stream::seeded(serde_json::from_str(ALL[0].1).unwrap(), keys, 0, 5)?;
     stream.state();
     Ok(())
 }

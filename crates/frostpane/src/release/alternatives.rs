@@ -89,8 +89,7 @@ mod tests {
             assert!((spent / epsilon - 1.0).abs() < 1e-9, "{panes}");
         }
         // With almost no windows half of epsilon spends all of it, to the last bit.
-        let all = advanced(2.0_f64.powi(-60), 1.0, 2.0_f64.powi(61));
-        assert_eq!(all, 8.0_f64.sqrt() / 0.5);
+        assert_eq!(advanced(2.0_f64.powi(-60), 1.0, 2.0_f64.powi(61)), 8.0_f64.sqrt() / 0.5);
         assert_eq!(alternatives(4, 1.0, 0.0).with_delta, None);
     }
 

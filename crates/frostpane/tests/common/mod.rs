@@ -24,8 +24,7 @@ pub fn is_long() -> bool {
 
 /// The counts of a release by key.
 pub fn listed(release: &Release<u64>) -> BTreeMap<u64, u64> {
-    let counts = release.heavy.iter().map(|heavy| (heavy.key, heavy.count));
-    counts.collect()
+    release.heavy.iter().map(|heavy| (heavy.key, heavy.count)).collect()
 }
 
 /// The position of an edge by count.
@@ -151,7 +150,6 @@ impl Zipf {
     pub fn key(&mut self) -> u64 {
         let total = self.cumulative[self.cumulative.len() - 1];
         let point = self.entropy.word().unwrap() as f64 / 2f64.powi(64) * total;
-        let rank = self.cumulative.partition_point(|sum| *sum <= point);
-        rank.min(self.cumulative.len() - 1) as u64
+        self.cumulative.partition_point(|sum| *sum <= point).min(self.cumulative.len() - 1) as u64
     }
 }

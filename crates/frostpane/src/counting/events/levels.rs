@@ -99,8 +99,7 @@ mod tests {
                 let add = |norms: &mut LevelSketches, events: u64| {
                     let mut block = OpenPane::<u64>::new(shape);
                     (0..events).for_each(|_| block.update(Some(5)));
-                    let pane = block.close();
-                    norms.add(&block, &pane).unwrap();
+                    norms.add(&block, &block.close()).unwrap();
                 };
                 add(&mut norms, 10);
                 add(&mut norms, 7);
