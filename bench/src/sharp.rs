@@ -179,8 +179,7 @@ pub fn places(release: &Release<Bytes>, first: usize) -> Range<usize> {
     place(release.window.from)..place(release.window.to)
 }
 
-/// The difference of a count from its noisy count: the cut, half of it, or 0. Estimated by the median, since
-/// noise is symmetric.
+/// The difference of a count from its noisy count: the cut, half of it, or 0, by the median.
 fn offset(releases: &[Release<Bytes>], before_noise: &ExactKeyCounts) -> i64 {
     let cut = releases[0].cut as i64;
     let listed = releases.iter().flat_map(|release| &release.heavy);

@@ -7,8 +7,7 @@ use frostpane_audit::check::{Result, Trial, sampled};
 use frostpane_audit::run::tally;
 use frostpane_audit::{Audit, Check, Method, Mutant, NeighbourSide, Setting, TrialOutcome, all};
 
-/// The largest number of alarms among `runs`, each of probability at most `chance`, that is exceeded with probability
-/// below `false_alarm`.
+/// The most alarms among `runs`, each of chance at most `chance`, exceeded with one below `false_alarm`.
 fn most_alarms(runs: u64, chance: f64, false_alarm: f64) -> u64 {
     let mut mass = (1.0 - chance).powi(runs as i32);
     let mut tail = 1.0 - mass;

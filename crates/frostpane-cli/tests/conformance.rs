@@ -21,7 +21,6 @@ const STATES: [(&str, &str); 4] = [
     ("user", "--key key --time time --user user --per-user 4 --window 3d --from 2025-11-01"),
 ];
 
-/// Gives a state the events of the table.
 fn take_events(state: &Path, rows: &[&Row]) {
     let mut store = Store::<Bytes>::open(state).unwrap();
     for row in rows {

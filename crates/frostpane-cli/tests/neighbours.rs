@@ -341,7 +341,6 @@ impl Setting {
         parquet_file::new(schema, [vec![column::<Int64Type>(times), keys]])
     }
 
-    /// The arguments without the file.
     fn options(&self, folder: &Path) -> Vec<String> {
         let mut options = words(if self.watch { "watch" } else { "list" });
         options.extend(words("--json --epsilon 100000 --alpha 0.03 --norm"));
@@ -597,8 +596,7 @@ fn compare_lists(one: &Value, other: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// If the releases are the same, so is every byte that is written; the guarantee also if they differ in counts
-/// alone.
+/// If the releases are the same, so is every byte that is written; the guarantee also if counts differ.
 fn compare_files(one: &Outcome, other: &Outcome) -> Result<(), String> {
     if one.releases == other.releases && one.files != other.files {
         return Err("the guarantee or the report differ".to_owned());

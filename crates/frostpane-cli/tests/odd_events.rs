@@ -109,7 +109,6 @@ impl State {
         Self { folder, path, file }
     }
 
-    /// Runs a command on a file with these bytes, at this time.
     fn run(&self, command: &[&str], bytes: &[u8], until: &str) -> String {
         fs::write(&self.file, bytes).unwrap();
         let args = [text(&self.path), text(&self.file), "--until", until];

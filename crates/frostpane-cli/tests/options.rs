@@ -66,7 +66,6 @@ static FIELDS: LazyLock<Names> = LazyLock::new(|| {
     others.iter().fold(list, |fields, more| &fields | more)
 });
 
-/// The fields of users, each with its path.
 fn of_users() -> Names {
     let people = ["list", "--window", "7d", "--user", "2", "--sample-users", "1/4"];
     let spec = json(&[&people[..], &["--timezone", "+01:00", "--print-spec=json"]].concat(), b"");

@@ -30,7 +30,6 @@ fn searches(people: usize) -> Vec<Search> {
     usual.chain(program).collect()
 }
 
-/// In another order, the same in every run.
 fn shuffled(mut searches: Vec<Search>) -> Vec<Search> {
     let mut state = 1_u64;
     for place in (1..searches.len()).rev() {
@@ -68,8 +67,7 @@ fn list<'a>(files: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [&["list"], &COLUMNS[..], &WEEK[..], more, files].concat()
 }
 
-/// 900 people have one search each, and the program counts once. Noise of scale 1 is off by 40 once in 10^17
-/// counts.
+/// 900 people have one search each, and the program counts once. Noise is off by 40 once in 10^17 counts.
 fn assert_counts_people(release: &Value, format: &str) {
     let listed = heavy(release);
     assert_eq!(listed.len(), 3, "{format}: {release}");
@@ -114,8 +112,7 @@ fn without_noisy(mut release: Value) -> Value {
     release
 }
 
-/// One file has all that one person did on a day: a thousand events, first and last of all, of keys that
-/// nobody else has.
+/// One file has all that one person did on a day: a thousand events, first and last, of keys of their own.
 #[test]
 fn one_person_more_changes_only_noisy_numbers() {
     let folder = folder("people-neighbours");

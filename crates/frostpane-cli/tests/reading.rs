@@ -51,8 +51,7 @@ fn parquet() -> Vec<u8> {
     parquet_file::new(schema, [0..EVENTS / 2, EVENTS / 2..EVENTS].map(group))
 }
 
-/// The same events as a file and through a pipe, plain and packed, and as a file packed twice, give this
-/// release.
+/// The same events as a file and through a pipe, plain, packed and packed twice, give this release.
 fn assert_same(name: &str, content: &[u8], options: &[&str], expected: &serde_json::Value) {
     let format = match name.split_once('.').unwrap().1 {
         "txt" => "text",

@@ -37,7 +37,6 @@ fn begun(name: &str, options: &[&str]) -> (PathBuf, PathBuf) {
     (state, folder.join("events.tsv"))
 }
 
-/// Runs a command on a state.
 fn on(command: &str, state: &Path, more: &[&str]) -> Output {
     frostpane(&[&[command, text(state)], more].concat(), b"")
 }
@@ -114,8 +113,7 @@ fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
     assert_contains(stdout(&on("budget", &state, &[])), "has paid epsilon 5, delta 1e-9 and rho 12.5 for");
 }
 
-/// Ended from outside at any time, an ingest is run again until it has taken everything: the number of events
-/// is that of the lines.
+/// Killed at any time, an ingest is run again until it has taken everything: the events are the lines.
 #[test]
 fn an_ingest_that_was_killed_is_simply_run_again() {
     let (state, file) = begun("state-killed", &words("--window 3000000 --top 5 --epsilon 100000"));
@@ -242,7 +240,6 @@ fn budget_and_inspect_show_nothing_private() {
     assert_eq!(shown(0), shown(40));
 }
 
-/// Copies a folder of files.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for file in fs::read_dir(from).unwrap().map(Result::unwrap) {

@@ -15,7 +15,6 @@ fn lines(events: u32) -> String {
     (0..events).map(|i| format!("{}\n", if i % 3 == 0 { "oak" } else { "elm" })).collect()
 }
 
-/// The program on a pipe, and both of its ends.
 fn start(args: &[&str]) -> (Child, ChildStdin, Lines<BufReader<ChildStdout>>) {
     let mut child = command(&[&["watch"], args].concat()).spawn().unwrap();
     let input = child.stdin.take().unwrap();
@@ -23,7 +22,6 @@ fn start(args: &[&str]) -> (Child, ChildStdin, Lines<BufReader<ChildStdout>>) {
     (child, input, output)
 }
 
-/// Waits until something is so, for some time.
 fn wait_until(seconds: u64, mut is_so: impl FnMut() -> bool) {
     let patience = Instant::now();
     while !is_so() && patience.elapsed() < Duration::from_secs(seconds) {

@@ -1,5 +1,4 @@
-//! Compression of files. Their names or the operator say which it is, never their bytes: those may be the key
-//! of an event.
+//! Compression of files. Their names or the operator tell it, never their bytes: those may be an event's key.
 
 use std::io::{self, BufRead, Read};
 use std::iter;

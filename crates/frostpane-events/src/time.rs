@@ -186,10 +186,7 @@ fn billionths(number: f64) -> i128 {
 
 /// A billion times a decimal without exponent, exactly; digits after the ninth are cut off.
 fn decimal(text: &str) -> Option<i128> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text),
-    };
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
     let (whole, fraction) = digits.split_once('.')?;
     if digits.len() < 2
         || whole.len() > 19

@@ -168,8 +168,7 @@ fn one_event_moves_counters_estimate_by_almost_m() {
     assert_eq!(neighbour.estimate(101, AlgorithmForm::Intended), 200, "moved by 98 where the proof says 2");
 }
 
-/// All pairs of neighbours of 12 events, all windows: one event moves the estimate by `M - 2` at most, and
-/// does.
+/// All pairs of neighbours of 12 events, all windows: one event moves the estimate by up to `M - 2`.
 #[test]
 fn by_m_less_two_at_most() {
     const LENGTH: u64 = 12;

@@ -57,8 +57,7 @@ fn keys(listed: &[(u64, f64)]) -> Vec<u64> {
     keys
 }
 
-/// Keys that left the window, keys that are heavy in it, and keys below the threshold: 6 has 0.6 `alpha L_2`
-/// at `alpha = 0.2`.
+/// Keys that left the window, heavy ones, and keys below the threshold: 6 has 0.6 `alpha L_2` at 0.2.
 fn stream(window: usize, seed: u64) -> Vec<u64> {
     let mut stream = planted(window, &[(1, 300), (2, 200), (3, 100)], seed);
     stream.extend(planted(window, &[(3, 200), (4, 120), (5, 80), (6, 30), (7, 8)], seed + 1));

@@ -186,7 +186,6 @@ impl<'a> ColumnSource<'a> {
     }
 }
 
-/// Rows that were read.
 struct RowBlock<'a, K: ColumnKey> {
     rows: usize,
     keys: K::Output<'a>,
@@ -204,7 +203,6 @@ impl<'a, K: ColumnKey> RowBlock<'a, K> {
         }
     }
 
-    /// Reads the next rows in place of others.
     fn read(&mut self, source: &mut ColumnSource<'a>, rows: usize) {
         self.rows = rows;
         K::read(&source.keys.take(rows), &mut self.keys);

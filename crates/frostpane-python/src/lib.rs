@@ -91,11 +91,10 @@ fn stages(py: Python<'_>, spec: &str) -> PyResult<String> {
     let spec = spec::parse(spec)?;
     let stages = py.detach(|| -> Result<String> {
         let stages = with_builder!(&spec, builder => builder.stages()?);
-        let mut said = Vec::new();
-        for Stage { what, epsilon, times, .. } in stages {
-            said.push(json!({ "what": what, "words": what.to_string(), "epsilon": epsilon, "times": times }));
-        }
-        written(&said)
+        let said = stages.into_iter().map(|Stage { what, epsilon, times, .. }| {
+            json!({ "what": what, "words": what.to_string(), "epsilon": epsilon, "times": times })
+        });
+        written(&said.collect::<Vec<_>>())
     });
     Ok(stages?)
 }

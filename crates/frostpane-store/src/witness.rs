@@ -1,5 +1,4 @@
-//! The witness: a file outside of a store that records how far its history has come, so that a copy is
-//! noticed.
+//! The witness: a file outside of a store that records how far its history is, so that a copy is noticed.
 //!
 #![doc = include_str!("witness.md")]
 

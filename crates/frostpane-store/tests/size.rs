@@ -22,7 +22,6 @@ fn noise(seed: u64, length: u64) -> String {
     (0..length).map(letter).collect()
 }
 
-/// Makes releases with these pages.
 fn fill(store: &mut Store<Bytes>, releases: u64, page: impl Fn(u64) -> String) -> Vec<u64> {
     let release = |number: u64| {
         let forms = |_: &_| Renderings::from([("page".to_owned(), page(number))]);

@@ -358,7 +358,6 @@ fn a_history_that_extends_what_the_witness_knows_is_gone_on_with() {
     assert_refuses(Store::<Bytes>::open(&path), "it is a copy");
 }
 
-/// The fence of a witness with these contents.
 fn fence_of(witness: &[u8]) -> String {
     let contents: serde_json::Value = serde_json::from_slice(witness).unwrap();
     format!("witness.fence-{}", &contents["mark"].as_str().unwrap()[..32])
@@ -589,7 +588,6 @@ fn only_ticks_end_an_epoch_of_people() {
     assert_eq!(store.stream().tally().late, 2);
 }
 
-/// The last thousand events.
 const LAST_THOUSAND: &str = r#"{ "window": 1000, "slide": 100, "top": 3 }"#;
 
 fn delivery<'a>(id: &'a str, digest: u8, batch: &'a Batch<Bytes>) -> Delivery<'a, Bytes> {
@@ -729,7 +727,6 @@ const IN_LITTLE_MEMORY: [&str; 3] = [
     r#"{"window": "24h", "slide": "2h", "top": 9, "unit": {"user": {"epoch": "6h"}}, "memory": "8MB", "continual": true, "epsilon": 10000}"#,
 ];
 
-/// Pushes users, each with an event of this hour.
 fn push_users(store: &mut Store<Bytes>, id: &str, hour: i64, users: Range<u32>) -> Result<(), Error> {
     let mut feed = store.feed(id)?;
     for user in users {
@@ -798,8 +795,7 @@ fn a_read_that_fails_is_not_said_to_be_damage() {
     assert_eq!(Store::<Bytes>::open(&state).unwrap().stream().counted(), 2_000);
 }
 
-/// The event at which memory ran out depends on all users: nothing of the epoch is released, nor after
-/// reopening.
+/// The event at which memory ran out depends on all users: of the epoch nothing is ever released.
 #[test]
 fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
     for json in IN_LITTLE_MEMORY {

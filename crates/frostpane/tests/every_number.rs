@@ -31,8 +31,7 @@ fn quantile(share: f64) -> i64 {
     (0..).find(|q| 2.0 * p.powi(q + 1) / (1.0 + p) <= 0.05 * 0.05).unwrap().into()
 }
 
-/// 2,550 events: key 7, but ten other keys in turn in the pane from 1,500, in which the last 1,025 events
-/// begin.
+/// 2,550 events: key 7, but ten others in turn in the pane from 1,500, in which the last 1,025 events begin.
 fn events() -> impl Iterator<Item = Option<u64>> {
     (0..2_550).map(|event| Some(if event / 100 == 15 { 100 + event % 10 } else { 7 }))
 }
@@ -305,8 +304,7 @@ fn a_pane_that_another_thread_closes_stays_charged() {
     }
 }
 
-/// 30,000 of 40,000 declared keys occur once. Noise alone passes the threshold, so thousands of either kind
-/// are listed, each once.
+/// 30,000 of 40,000 declared keys occur once. Noise alone passes the threshold: thousands of both are listed.
 #[test]
 fn a_declared_key_is_listed_once_however_many_there_are() {
     for threads in [1, 2] {

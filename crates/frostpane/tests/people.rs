@@ -47,7 +47,6 @@ fn event(happened: &Happened) -> Event<'static, u64> {
     Event::by(USERS[user], time, key)
 }
 
-/// The counts of two days before noise.
 fn counted<'a>(
     builder: Builder<u64>,
     events: impl IntoIterator<Item = Event<'a, u64>>,
@@ -97,8 +96,7 @@ impl ShownReleases {
     }
 }
 
-/// A release is a function of its noisy numbers: streams with equal noisy numbers have equal releases, byte
-/// for byte.
+/// A release is a function of its noisy numbers: streams with equal ones have equal releases, to the byte.
 #[test]
 fn a_release_says_nothing_that_its_noisy_numbers_do_not() {
     for (keys, norm) in
@@ -377,8 +375,7 @@ fn a_time_that_is_over_begins_where_an_epoch_does() {
     assert!(from(0).is_none() && from(24).is_none());
 }
 
-/// Each of 100 days, all but one without users, has a release with a noisy number of events. Seeded: it
-/// passes always or never.
+/// Each of 100 days, all but one without users, has a release with a noisy number of events. Seeded.
 #[test]
 fn days_without_anybody_have_lists_with_noise_in_their_numbers() {
     draw_from(5);

@@ -169,8 +169,7 @@ fn the_inverse_finds_the_least_epsilon() {
     assert_eq!(builder.epsilon_for(1, 100_000).unwrap(), None);
 }
 
-/// The floor of the threshold makes the second promise harder as the norm grows, until alpha determines the
-/// threshold.
+/// The floor makes the second promise harder as the norm grows, until alpha determines the threshold.
 #[test]
 fn promises_hold_at_every_norm_from_the_least_on() {
     for (alpha, confidence, epsilon, delta, events) in [
@@ -200,8 +199,7 @@ fn promises_hold_at_every_norm_from_the_least_on() {
     }
 }
 
-/// Requests larger than any machine are refused or planned with their size, without overflow or endless
-/// loops.
+/// Requests larger than any machine are refused or planned with their size, without overflow or hanging.
 #[test]
 fn extreme_requests_are_answered() {
     let clock = |micros: u64| Window::clock(Duration::from_micros(micros));

@@ -24,7 +24,6 @@ fn builder<K: Key>(policy: Policy, entries: u32) -> Builder<K> {
         .entries(entries)
 }
 
-/// A release without noise.
 fn release<K: Key>(builder: Builder<K>, feed: impl Fn(&mut HeavyHitters<K>)) -> Release<K> {
     let mut hitters = builder.epsilon(1_000.0).build().unwrap();
     feed(&mut hitters);

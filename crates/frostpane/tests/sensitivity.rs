@@ -1,5 +1,4 @@
-//! Lemmas 1 to 3 by exhaustion over all short streams and their neighbours, and unsound mechanisms that
-//! violate them.
+//! Lemmas 1 to 3 by exhaustion over all short streams and their neighbours, and mechanisms that violate them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -3,7 +3,6 @@
 use crate::common::{NO_NOISE, Zipf};
 use frostpane::{Builder, Edge, HeavyHitters, Keys, Norm, Release, Window};
 
-/// A release of a Zipf stream.
 fn zipf(epsilon: f64, change: impl FnOnce(Builder<u64>) -> Builder<u64>) -> Release<u64> {
     const EVENTS: u64 = 50_000;
     let builder = HeavyHitters::builder(Keys::open()).window(Window::events(EVENTS));

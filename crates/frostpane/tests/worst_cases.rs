@@ -84,7 +84,6 @@ impl CountedStream {
 struct WorstCaseSetting {
     name: &'static str,
     builder: Builder<u64>,
-    /// The most keys.
     universe: u64,
     in_turns: bool,
 }

@@ -34,7 +34,6 @@ const UNIVERSE: u64 = 3;
 /// Events of each of two keys in a pane, besides the one that differs.
 const SOME: u64 = 12;
 const PANE: u64 = 2 * SOME + 1;
-/// Readings of each release.
 const READINGS: u32 = 16;
 
 /// A block of one key, or with another key first, so that its norm is one less throughout. It grows to a

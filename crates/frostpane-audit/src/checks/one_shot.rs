@@ -69,7 +69,6 @@ impl Shape {
     }
 }
 
-/// So many events of one key.
 fn times(key: u64, count: usize) -> KeyStream {
     vec![Some(key); count]
 }
@@ -79,7 +78,6 @@ fn feed(audited: &mut Audited<u64>, stream: &[Option<u64>]) -> Result<()> {
     Ok(())
 }
 
-/// One release at the end of the stream.
 fn at_the_end(
     setting: &Setting,
     mutant: Option<Mutant>,
@@ -181,8 +179,7 @@ pub fn from_sketch(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// The last event of the pane in which the window begins: only the part that the window leaves out can reveal
-/// it.
+/// The last event of the pane in which the window begins: only the part that is left out can reveal it.
 pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const PANE: u64 = 60;
     let audit = Shape { window: 2 * PANE, ..Shape::exact(PANE as usize) }.audit(setting, mutant)?;
@@ -200,8 +197,7 @@ pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// A release that covers the event, an adaptive stream, and a second release whose window begins in the pane
-/// of the event.
+/// A release that covers the event, an adaptive stream, and one whose window begins in the event's pane.
 pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let pane = 2 * SOME + 1;
     let audit = Shape { window: 2 * pane as u64 - 5, ..Shape::exact(pane) }.audit(setting, mutant)?;

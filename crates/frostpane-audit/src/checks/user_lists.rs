@@ -44,10 +44,8 @@ pub fn audit(setting: &Setting, mutant: Option<Mutant>, bounds: Bounds, panes: u
     Ok(Audit::of(builder, mutant))
 }
 
-/// The events of each pane.
 type EventsByPane = Vec<Vec<UserEvent>>;
 
-/// With and without the target.
 fn streams(panes: EventsByPane) -> [EventsByPane; 2] {
     let pairs = panes.into_iter().map(with_and_without);
     let (with, without) = pairs.map(|[with, without]| (with, without)).unzip();

@@ -12,17 +12,14 @@ use crate::exact::Loss;
 use crate::setting::Setting;
 use crate::user_events::{EPOCH, START, UserEvent, distinct_users, with_and_without};
 
-/// The logarithm of the maximal chance that one text of a sound mechanism alarms: there are thousands of
-/// texts.
+/// The logarithm of the maximal chance that one text of a sound mechanism alarms: there are thousands.
 const FALSE_ALARM: f64 = -32.0;
 /// More runs take too long.
 const MOST_RUNS: f64 = 2_000.0;
 const SOME: u64 = 40;
-/// Panes of an epoch.
 const PANES: i64 = 2;
 const SLIDE: i64 = EPOCH / PANES;
 
-/// The texts of a run.
 type Words = BTreeSet<String>;
 
 /// Observes a mechanism on a stream.

@@ -253,10 +253,7 @@ pub fn take<K: TextKey>(
         tell(format_args!("{id} was said to be complete, and had more events all the same: they were taken"));
     }
     if store.ahead() > ahead {
-        let end = match time.clock.until {
-            Some(_) => "at or after --until",
-            None => "in the future",
-        };
+        let end = if time.clock.until.is_some() { "at or after --until" } else { "in the future" };
         tell(format_args!(
             "{} {end}, and left out for good: not counted when {id} comes again (this number is for you, not \
              for publication); to count them, ingest them under another --id, with an --until after them",

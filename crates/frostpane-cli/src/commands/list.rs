@@ -15,7 +15,7 @@ use crate::events::window_end::WindowEnd;
 use crate::failure::Result;
 use crate::output::{OUTPUT, OutputArgs};
 use crate::screen::{layout_of, rows_on_a_terminal};
-use crate::settings::values::Days;
+use crate::settings::values::{Days, WindowArg};
 use crate::settings::{
     InputArgs, ReleaseRequest, RequestArgs, TimeArgs, TimeSettings, check_column, for_keys_of,
 };
@@ -113,10 +113,8 @@ fn list<K: TextKey>(
         hitters.check_window(window.span)?;
     }
     let counted = count(&mut hitters, &end, source()?)?;
-    let mut releases = Vec::new();
-    for window in &request.windows {
-        releases.push((window.label(), hitters.release_over(window.span)?));
-    }
+    let release = |window: &WindowArg| Ok((window.label(), hitters.release_over(window.span)?));
+    let releases: Vec<_> = request.windows.iter().map(release).collect::<Result<_>>()?;
     if request.is_of_users() {
         notes::tell_of_bounds(hitters.tally());
         if hitters.tally().offered == 0 {

@@ -35,8 +35,7 @@ struct ReportedEntry {
     occurrences: Occurrences,
 }
 
-/// A Counter that needs no allocation while it has one timestamp: most keys are dropped after their first
-/// event.
+/// A Counter that needs no allocation for its first timestamp: most keys are dropped after one event.
 #[derive(Clone, Debug)]
 enum Occurrences {
     One(u64),

@@ -90,8 +90,7 @@ fn tables<K: Key>(heavy: &[Heavy<K>]) -> String {
     )
 }
 
-/// The roles repeat the meaning of the elements: a narrow page rearranges rows, and some screen readers then
-/// lose it.
+/// The roles repeat what the elements mean: a narrow page rearranges rows, and screen readers may lose it.
 fn table<K: Key>(heavy: &[Heavy<K>], first_rank: usize, most: u64, caption: &str) -> String {
     let mut html = format!(
         "<table class=\"list\" role=\"table\"><caption>{caption}</caption>\n\

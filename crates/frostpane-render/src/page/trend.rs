@@ -8,7 +8,6 @@ use frostpane::{Edge, Key, Release};
 /// The lowest rank with which a key has a line.
 pub const TOP: usize = 10;
 
-/// Two or more releases in the order of time.
 pub struct Trend<'a, K: Key> {
     pub releases: &'a [Release<K>],
     pub labels: Vec<String>,

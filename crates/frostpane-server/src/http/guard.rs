@@ -40,10 +40,7 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
     let admits = request.extensions().get().copied().unwrap_or(ConnectionUse::Any);
     let caller = Caller::of(&app, request.headers());
     let anonymous = !caller.as_ref().is_ok_and(Caller::has_token);
-    let permit = match &caller {
-        Ok(caller) => share(&app, caller, &request),
-        Err(_) => Ok(None),
-    };
+    let permit = caller.as_ref().map_or(Ok(None), |caller| share(&app, caller, &request));
     let of_token = caller.as_ref().ok().and_then(|caller| caller.holder(None));
     if let Ok(caller) = caller {
         request.extensions_mut().insert(caller);

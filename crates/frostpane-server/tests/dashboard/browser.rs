@@ -1,5 +1,4 @@
-//! A browser, controlled by the DevTools protocol over two pipes: JSON messages, each ending with a zero
-//! byte.
+//! A browser, controlled by the DevTools protocol over two pipes: JSON messages that end with a zero byte.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
@@ -11,22 +10,11 @@ use std::{fs, thread};
 
 use serde_json::{Value, json};
 
-const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The browser reads from 3 and writes to 4.
 const PIPES: &str = r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
 const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
                      --disable-background-networking --hide-scrollbars --remote-debugging-pipe";
-
-/// The browser in `CHROMIUM`, or the first on the path.
-pub fn find() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("CHROMIUM") {
-        return Some(named.into());
-    }
-    let places: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
-    let candidates = NAMES.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
-    candidates.into_iter().find(|candidate| candidate.is_file())
-}
 
 pub struct Browser {
     child: Child,
@@ -68,7 +56,6 @@ impl Browser {
         Self { child, profile, wire }
     }
 
-    /// A new tab, with a size and a theme.
     pub fn tab(&self, width: u32, height: u32, theme: &str) -> Tab<'_> {
         let target = self.send(None, "Target.createTarget", json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
@@ -158,7 +145,6 @@ impl Tab<'_> {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true.
     pub fn until(&self, script: &str) {
         let began = Instant::now();
         while self.eval(script) != Value::Bool(true) {
@@ -167,7 +153,6 @@ impl Tab<'_> {
         }
     }
 
-    /// Presses a key.
     pub fn press(&self, key: &str) {
         let (code, text) = match key {
             "Enter" => (13, "\r"),
@@ -185,7 +170,6 @@ impl Tab<'_> {
         self.send("Input.dispatchKeyEvent", event("keyUp"));
     }
 
-    /// Types a text.
     pub fn write(&self, text: &str) {
         self.send("Input.insertText", json!({ "text": text }));
     }

@@ -4,6 +4,8 @@
 //! may be requested from another host, and no error may occur.
 
 mod browser;
+#[path = "../../../frostpane-cli/tests/common/browser.rs"]
+mod chromium;
 #[allow(dead_code, reason = "the tests of the service use all of it")]
 #[path = "../service/process.rs"]
 mod process;
@@ -61,7 +63,7 @@ const CHAPTERS: [Chapter; 20] = [
 
 #[test]
 fn the_dashboard_in_a_browser() {
-    let Some(program) = browser::find() else {
+    let Some(program) = chromium::find() else {
         eprintln!(
             "SKIPPED: there is no browser, so the dashboard was NOT tested; install chromium, or name one in CHROMIUM"
         );
@@ -102,7 +104,6 @@ impl Scene<'_> {
         tab
     }
 
-    /// A tab with a complete list.
     fn lists(&self, size: (u32, u32), theme: &str) -> Tab<'_> {
         let tab = self.tab("/?stream=searches", size, theme);
         tab.until(COMPLETE);
@@ -166,17 +167,14 @@ fn number(tab: &Tab<'_>, script: &str) -> f64 {
     said.as_f64().unwrap_or_else(|| panic!("{script}: {said}"))
 }
 
-/// The number of elements at a place.
 fn count(tab: &Tab<'_>, place: &str) -> f64 {
     number(tab, &format!("document.querySelectorAll({place:?}).length"))
 }
 
-/// Waits until an element is at a place.
 fn until_there(tab: &Tab<'_>, place: &str) {
     tab.until(&format!("document.querySelector({place:?}) !== null"));
 }
 
-/// Gives the page of the operator a token.
 fn give(tab: &Tab<'_>, token: &str) {
     tab.eval("document.getElementById('token').focus()");
     tab.write(token);
@@ -407,7 +405,6 @@ fn by_count(scene: &Scene<'_>) {
     scene.well(&tab);
 }
 
-/// Checks accessibility.
 fn no_barriers(scene: &Scene<'_>, tab: &Tab<'_>, what: &str) {
     let Some(axe) = &scene.axe else { return };
     tab.until("document.getAnimations().length === 0");

@@ -1,5 +1,4 @@
-//! Pairs of streams that differ in an event of one user: it changes one count of the epoch of its time, or
-//! nothing.
+//! Pairs of streams that differ in one user's event: it changes one count of its time's epoch, or nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +19,7 @@ pub fn spec(begins: i64) -> String {
     spec_of(3, r#"["base", "x"]"#, begins)
 }
 
-/// Epochs of half a day, one of which begins at this second; an hour of lateness; noise is 0 but for a
-/// negligible chance.
+/// Epochs of half a day, one from this second on; an hour of lateness; noise is 0 but for a tiny chance.
 pub fn spec_of(top: usize, keys: &str, begins: i64) -> String {
     let offset = begins.rem_euclid(HALF_A_DAY);
     format!(
@@ -66,8 +64,7 @@ pub fn counted(folder: &Folder, name: &str, begins: i64) -> [u64; 2] {
     [begins - HALF_A_DAY, begins].map(of_epoch)
 }
 
-/// Seconds, from the begin of an epoch, of events that are sent one by one; their count in the epochs before
-/// and after it.
+/// Seconds, from the begin of an epoch, of events sent one by one; their count in the epochs around it.
 type Row = (&'static str, &'static [i64], [u64; 2]);
 
 const ROWS: [Row; 9] = [

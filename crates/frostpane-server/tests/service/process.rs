@@ -47,7 +47,6 @@ pub struct Process {
     pub log: Arc<Mutex<String>>,
 }
 
-/// Waits until a condition holds.
 #[track_caller]
 pub fn wait_until(mut holds: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
@@ -57,7 +56,6 @@ pub fn wait_until(mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Sends a signal to a process.
 pub fn signal(process: u32, signal: &str) {
     Command::new("kill").args([signal, &process.to_string()]).status().unwrap();
 }
@@ -126,7 +124,6 @@ impl Process {
         self.child.id()
     }
 
-    /// Kills the process.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -143,7 +140,6 @@ impl Process {
         status.is_some_and(|status| status.success())
     }
 
-    /// Waits until the log has a text.
     pub fn wait_for_log(&self, text: &str) {
         wait_until(|| self.log.lock().unwrap().contains(text));
     }
@@ -183,7 +179,6 @@ impl Process {
     }
 }
 
-/// Sends a request to an address.
 pub fn ask(
     address: SocketAddr,
     method: &str,

@@ -1,5 +1,4 @@
-//! Repeated requests: the Idempotency-Key is looked up before anything else is checked, and the answer is
-//! that of the first time.
+//! Repeated requests: the Idempotency-Key is looked up before all checks, and the first answer is repeated.
 
 use std::time::Duration;
 

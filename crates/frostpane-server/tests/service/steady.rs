@@ -169,8 +169,7 @@ fn a_hangup_has_the_certificate_read_again() {
     assert!(process.stop());
 }
 
-/// Proxies reuse a connection after up to a minute; the limit of 10 seconds for headers does not apply
-/// between two requests.
+/// Proxies reuse a connection after up to a minute; the 10 seconds for headers do not run between requests.
 #[test]
 fn a_connection_is_kept_between_requests_for_longer_than_headers_may_take() {
     let folder = Folder::new();

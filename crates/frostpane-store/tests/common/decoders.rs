@@ -74,7 +74,6 @@ fn by_count(stream: &Stream<Bytes>) -> bool {
     stream.spec().longest().is_by_count()
 }
 
-/// Uses a stream in every way.
 fn go_on(stream: &mut Stream<Bytes>) -> Result<()> {
     let now = stream.now();
     stream.ingest(&batch(by_count(stream), now, 50), later(now))?;
@@ -131,7 +130,6 @@ impl Written {
         Ok(stream.drawing_from(known))
     }
 
-    /// The bytes of a part.
     pub fn bytes(&self, part: Part) -> Vec<u8> {
         let events = batch(self.spec.longest().is_by_count(), 3 * HOUR, 20);
         match part {

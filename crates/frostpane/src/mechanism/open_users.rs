@@ -133,8 +133,7 @@ mod tests {
         }
     }
 
-    /// The probabilities of all outputs of one key at a threshold, given its counts with the user and
-    /// without.
+    /// The probabilities of all outputs of one key at a threshold, from its counts with and without the user.
     fn shown(noise: &Noise, threshold: u64, counts: [u64; 2]) -> Vec<[f64; 2]> {
         let reaches = |count: u64, value: u64| match count {
             0 => 0.0,

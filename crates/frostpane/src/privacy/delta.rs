@@ -26,11 +26,7 @@ impl Delta {
 
     pub(crate) fn sum(deltas: impl Iterator<Item = Self>) -> Self {
         let units = deltas.map(|delta| delta.units().map_or(u128::MAX, |[_, up]| up));
-        Self::of_units(units.fold(0, u128::saturating_add))
-    }
-
-    /// A number of units as a delta, for display.
-    fn of_units(units: u128) -> Self {
+        let units = units.fold(0, u128::saturating_add);
         Self(decimal(units as f64 / 10_f64.powi(DIGITS)))
     }
 

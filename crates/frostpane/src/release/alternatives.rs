@@ -51,8 +51,7 @@ fn advanced(windows: f64, epsilon: f64, log: f64) -> f64 {
     8.0_f64.sqrt() / low
 }
 
-/// `epsilon = rho + 2 sqrt(rho ln(1/delta))`, and `n` windows of squared sensitivity 2 take `rho = n /
-/// variance`.
+/// `epsilon = rho + 2 sqrt(rho ln(1/delta))`; `n` windows of squared sensitivity 2 take `rho = n / variance`.
 fn concentrated(windows: f64, epsilon: f64, log: f64) -> f64 {
     let rho = ((log + epsilon).sqrt() - log.sqrt()).powi(2);
     (windows / rho).sqrt()

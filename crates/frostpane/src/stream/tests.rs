@@ -179,10 +179,7 @@ fn batch(number: i64, by_count: bool) -> Batch<Bytes> {
         };
         let time = number * HOUR + event * 5 * SECOND - (random % 100) as i64 * 20 * SECOND;
         let (key, user) = (key.to_be_bytes(), (random / 400 % 90).to_be_bytes());
-        batch.push(match by_count {
-            true => Event::of(key.as_slice()),
-            false => Event::by(&user, time, key.as_slice()),
-        });
+        batch.push(if by_count { Event::of(key.as_slice()) } else { Event::by(&user, time, key.as_slice()) });
     }
     batch
 }
@@ -399,10 +396,7 @@ fn a_batch_is_taken_whole_or_not_at_all() {
         let mut wrong = batch(1, by_count);
         let events = wrong.events();
         assert_eq!(events.count(), 700);
-        wrong.push(match by_count {
-            true => Event::at(5, b"late".as_slice()),
-            false => Event::of(b"when".as_slice()),
-        });
+        wrong.push(if by_count { Event::at(5, b"late".as_slice()) } else { Event::of(b"when".as_slice()) });
         assert_eq!(stream.ingest(&wrong, HOUR).unwrap_err().kind(), ErrorKind::Window, "{name}");
         assert_eq!(stream.state(), before, "{name}");
     }

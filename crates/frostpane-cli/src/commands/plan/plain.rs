@@ -79,8 +79,7 @@ impl PlainCounting {
     }
 }
 
-/// The bytes of a table with an eighth of its slots free, which doubles when it is full, and of the blocks of
-/// its keys.
+/// The bytes of a table with an eighth of its slots free, which doubles when full, and of its keys' blocks.
 fn memory(keys: u64, request: &ReleaseRequest) -> u64 {
     let slots = (keys / 7).saturating_mul(8).saturating_add(8).next_power_of_two();
     let (slot, beside) = match request.spec.keys {

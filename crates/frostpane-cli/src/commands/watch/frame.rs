@@ -1,5 +1,4 @@
-//! The current list on a terminal: the rows, then as much of the guarantee as fits, and never more lines than
-//! fit.
+//! The current list on a terminal: the rows, then as much of the guarantee as fits, and never more lines.
 
 use std::io::{self, Write};
 

@@ -40,10 +40,7 @@ impl LevelSketches {
     pub fn end(&mut self, level: usize) -> Result<()> {
         let ended =
             std::mem::replace(&mut self.levels[level - 1], CountSketch::new(self.dimensions, self.seed));
-        match self.levels.get_mut(level) {
-            Some(above) => above.merge(&ended),
-            None => Ok(()),
-        }
+        self.levels.get_mut(level).map_or(Ok(()), |above| above.merge(&ended))
     }
 
     pub(super) fn save(&self, to: &mut Writer) {
