@@ -1,5 +1,4 @@
-//! Counts a column in memory, for comparison with the Python package: `columns text|integers FILE` prints the
-//! processor seconds.
+//! Counts a column in memory, to compare with Python: `columns text|integers FILE` prints processor seconds.
 //!
 //! Text is a file of lines, integers are little-endian 64-bit numbers.
 

@@ -107,7 +107,6 @@ impl KeyTruth {
         self.falling.iter().sum()
     }
 
-    /// The count of the key at this rank.
     pub fn at_rank(&self, rank: u64) -> Option<u64> {
         self.falling.get(rank as usize - 1).copied()
     }

@@ -104,10 +104,8 @@ impl UserStream {
     fn measure(&self, per_user: u32, top: u64) -> frostpane::Result<Vec<TableCell>> {
         let mut audited = self.audited(per_user, top)?;
         let bounded = KeyTruth::new(audited.inside()?.counts.into_iter().collect());
-        let mut releases = Vec::new();
-        for seed in 0..CHECKED as u64 {
-            releases.push(audited.release_with_entropy(&mut InsecureSeededEntropy::new(seed))?);
-        }
+        let release = |seed| audited.release_with_entropy(&mut InsecureSeededEntropy::new(seed));
+        let releases = (0..CHECKED as u64).map(release).collect::<frostpane::Result<Vec<_>>>()?;
         let compared = &releases[..COMPARED];
         let middle = |number: &dyn Fn(&Release<Bytes>) -> f64| median(compared.iter().map(number).collect());
         let untrue = releases.iter().filter(|release| !is_true(&bounded, release));

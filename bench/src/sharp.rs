@@ -179,8 +179,7 @@ pub fn places(release: &Release<Bytes>, first: usize) -> Range<usize> {
     place(release.window.from)..place(release.window.to)
 }
 
-/// The difference of a count from its noisy count: the cut, half of it, or 0. Estimated by the median, since
-/// noise is symmetric.
+/// The difference of a count from its noisy count: the cut, half of it, or 0, by the median.
 fn offset(releases: &[Release<Bytes>], before_noise: &ExactKeyCounts) -> i64 {
     let cut = releases[0].cut as i64;
     let listed = releases.iter().flat_map(|release| &release.heavy);
@@ -190,8 +189,7 @@ fn offset(releases: &[Release<Bytes>], before_noise: &ExactKeyCounts) -> i64 {
     above.sort_unstable();
     let median = above.get(above.len() / 2).copied().unwrap_or(0);
     let candidates = [0, cut / 2, cut];
-    let nearest = candidates.into_iter().min_by_key(|offset| (offset - median).abs());
-    nearest.unwrap_or(0)
+    candidates.into_iter().min_by_key(|offset| (offset - median).abs()).unwrap_or(0)
 }
 
 /// The 95 % quantile.

@@ -30,8 +30,7 @@ fn measure(stream: &RealStream, setting: ReleaseSetting) -> frostpane::Result<Ve
     let mut largest_errors = Vec::new();
     for _ in 0..RUNS {
         let (lists, found): (Vec<_>, Vec<_>) = run_once(stream, setting)?.into_iter().unzip();
-        let largest = found.iter().map(|found| found.largest_error).fold(0.0, f64::max);
-        largest_errors.push(largest);
+        largest_errors.push(found.iter().map(|found| found.largest_error).fold(0.0, f64::max));
         releases.extend(lists);
         findings.extend(found);
     }

@@ -29,8 +29,7 @@ fn a_mutant_is_caught_and_the_exit_code_says_so() {
 #[test]
 fn no_other_command_takes_a_mutant() {
     for command in ["list", "watch", "plan", "compare", "demo"] {
-        let output = run(&[command, "--mutant", "half-noise"]);
-        assert_eq!(output.status.code(), Some(2), "{command}");
+        assert_eq!(run(&[command, "--mutant", "half-noise"]).status.code(), Some(2), "{command}");
     }
 }
 

@@ -86,8 +86,7 @@ fn digit(stream: usize, event: u32) -> usize {
 }
 
 fn spelled(stream: usize) -> String {
-    let letter = |event| ["a", "b", "c", "-"][digit(stream, event)];
-    (0..EVENTS).map(letter).collect()
+    (0..EVENTS).map(|event| ["a", "b", "c", "-"][digit(stream, event)]).collect()
 }
 
 /// All ordered pairs of streams that differ in one event.

@@ -7,8 +7,7 @@ use frostpane_audit::check::{Result, Trial, sampled};
 use frostpane_audit::run::tally;
 use frostpane_audit::{Audit, Check, Method, Mutant, NeighbourSide, Setting, TrialOutcome, all};
 
-/// The largest number of alarms among `runs`, each of probability at most `chance`, that is exceeded with probability
-/// below `false_alarm`.
+/// The most alarms among `runs`, each of chance at most `chance`, exceeded with one below `false_alarm`.
 fn most_alarms(runs: u64, chance: f64, false_alarm: f64) -> u64 {
     let mut mass = (1.0 - chance).powi(runs as i32);
     let mut tail = 1.0 - mass;
@@ -64,8 +63,7 @@ fn assert_few_alarms(check: &Check, runs: u64) {
         let halves = [0, 1].map(|_| tally(&trial, runs, &|_| {}).unwrap());
         for (alarms, confidence) in alarms.iter_mut().zip(levels) {
             let event = halves[0].choose(0.0, 1.0 - confidence);
-            let at_least = halves[1].bound(&event, 0.0, 1.0 - confidence);
-            *alarms += u64::from(at_least > check.setting.epsilon);
+            *alarms += u64::from(halves[1].bound(&event, 0.0, 1.0 - confidence) > check.setting.epsilon);
         }
     }
     println!("{}: alarms of {AUDITS} audits at {levels:?}: {alarms:?}", check.name);
@@ -78,8 +76,7 @@ fn assert_few_alarms(check: &Check, runs: u64) {
 /// All outcomes are e times as likely on one of the streams: no pair is closer to an alarm.
 #[test]
 fn the_sound_mechanism_raises_no_more_alarms_than_stated() {
-    let check = all().into_iter().find(|check| check.name == "pane-edge").unwrap();
-    assert_few_alarms(&check, 75);
+    assert_few_alarms(&all().into_iter().find(|check| check.name == "pane-edge").unwrap(), 75);
 }
 
 /// With so many rare outcomes, an event that is counted on the runs that it was chosen on would always alarm.

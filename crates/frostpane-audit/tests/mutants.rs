@@ -7,7 +7,6 @@ fn named(name: &str) -> Check {
     check.unwrap_or_else(|| panic!("there is no check {name}"))
 }
 
-/// Runs all marks, not one of each mutant.
 fn is_long() -> bool {
     std::env::var_os("FROSTPANE_LONG").is_some()
 }
@@ -34,8 +33,7 @@ fn every_mutant_is_seen_by_the_checks_that_must_see_it() {
     }
 }
 
-/// Calculated checks involve no chance, so their marks are complete. A long run shows that the other mutants
-/// pass them.
+/// Calculated checks involve no chance: their marks are complete. A long run shows that other mutants pass.
 #[test]
 fn calculated_checks_see_nothing_else() {
     for check in all().into_iter().filter(|check| !check.is_sampled()) {

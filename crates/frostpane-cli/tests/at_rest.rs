@@ -25,8 +25,7 @@ fn events() -> Vec<Dated> {
 }
 
 fn lines<'a>(events: impl IntoIterator<Item = &'a Dated>) -> Vec<u8> {
-    let lines = events.into_iter().map(|(time, _, key)| format!("{time}\t{key}\n"));
-    lines.collect::<String>().into_bytes()
+    events.into_iter().map(|(time, _, key)| format!("{time}\t{key}\n")).collect::<String>().into_bytes()
 }
 
 /// The same events in another order, each as far from where it was as can be.

@@ -34,7 +34,6 @@ fn watch(state: &Path) -> [&str; 8] {
     ["watch", text(state), "-", "--id", "log", "--format", "tsv", "--json"]
 }
 
-/// Watches a state, from a log through a pipe.
 fn watched(state: &Path, more: &str, log: &[u8]) -> std::process::Output {
     frostpane(&[&watch(state)[..], &words(more)].concat(), log)
 }

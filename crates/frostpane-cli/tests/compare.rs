@@ -21,8 +21,7 @@ fn stream() -> String {
 }
 
 fn compare(arguments: &[&str]) -> Output {
-    let arguments = [&["compare"], arguments].concat();
-    frostpane(&arguments, stream().as_bytes())
+    frostpane(&[&["compare"], arguments].concat(), stream().as_bytes())
 }
 
 fn number(contender: &Value, field: &str) -> f64 {
@@ -91,8 +90,7 @@ fn noise_by_its_proof_is_of_the_better_composition() {
     let (k, m) = (10.0 / 0.02_f64.powi(2), 10_000_f64);
     let expected = k / (6.0 * k * m.ln()).sqrt();
     assert!((gain / expected - 1.0).abs() < 0.01, "{gain}, not {expected}");
-    let few = choice("0.9");
-    assert_eq!(few["composition"], serde_json::json!({"theorem": "basic", "gain": 1.0}));
+    assert_eq!(choice("0.9")["composition"], serde_json::json!({"theorem": "basic", "gain": 1.0}));
     let text = stdout(&compare(&words("--norm l2 --window 5000 --alpha 0.02")));
     assert!(text.contains("by the paper's advanced composition, "), "{text}");
 }

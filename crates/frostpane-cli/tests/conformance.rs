@@ -21,14 +21,12 @@ const STATES: [(&str, &str); 4] = [
     ("user", "--key key --time time --user user --per-user 4 --window 3d --from 2025-11-01"),
 ];
 
-/// Gives a state the events of the table.
 fn take_events(state: &Path, rows: &[&Row]) {
     let mut store = Store::<Bytes>::open(state).unwrap();
     for row in rows {
         let mut feed = store.feed(&row.name).unwrap();
         for (time, key, user) in &row.events {
-            let event = Event { time: *time, key: key.as_deref(), user: user.as_deref() };
-            feed.push(event).unwrap();
+            feed.push(Event { time: *time, key: key.as_deref(), user: user.as_deref() }).unwrap();
         }
         feed.finish(false).unwrap();
     }

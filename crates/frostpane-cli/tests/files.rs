@@ -48,8 +48,7 @@ fn columns_are_separated_as_told_or_as_a_header_shows() {
     for (delimiter, name) in [(";", ";"), ("|", "|"), ("\t", "tab"), ("\t", "\\t"), ("^", "^")] {
         let rows = lines(|time, key| [time.to_string(), quoted("x,y;z"), quoted(key)].join(delimiter));
         let header = ["at", "what", "\"the tree\"", "\n"].join(delimiter).into_bytes();
-        let told = ["--delimiter", name, "--time", "1", "--key", "3"];
-        assert_eq!(last(&told, &rows), expected, "{name}");
+        assert_eq!(last(&["--delimiter", name, "--time", "1", "--key", "3"], &rows), expected, "{name}");
         let named = ["--format", "csv", "--time", "at", "--key", "the tree", "--delimiter", name];
         let with_header = [header, rows].concat();
         assert_eq!(last(&named, &with_header), expected, "{name}");
@@ -113,8 +112,7 @@ fn the_patterns_of_web_servers_keep_the_time_of_every_request() {
         for request in requests {
             let odd = [&line(9, "")[..line(9, "").len() - 1], request, b"\n"].concat();
             let events = [usual.repeat(500), odd].concat();
-            let options = ["--pattern", name, "--window", "1h", "--slide", "1m"];
-            let release = exact(&options, &events);
+            let release = exact(&["--pattern", name, "--window", "1h", "--slide", "1m"], &events);
             assert_eq!(release["window"]["to"], "2025-10-01T12:09:01Z", "{}", request.escape_ascii());
             assert_eq!(release["window"]["events"], 501);
         }

@@ -56,7 +56,6 @@ fn start(args: &[&str]) -> Child {
     command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// A file with a line for each.
 fn lines(folder: &Path, name: &str, lines: impl Iterator<Item = String>) -> PathBuf {
     let lines: String = lines.map(|line| line + "\n").collect();
     written(folder, name, lines.as_bytes())
@@ -121,8 +120,7 @@ fn no_list_takes_more_memory_than_was_planned() {
         let request = [&window[..], &["--keys", file, "--all"]].concat();
         check("list", &request, &[], &[input]);
     }
-    let few = ["--window", "1000", "--keys", declared, "--all"];
-    check("list", &few, &[], &[texts]);
+    check("list", &["--window", "1000", "--keys", declared, "--all"], &[], &[texts]);
     check("list", &by_time, &["--events", "200000"], &at);
     check("list", &by_time, &["--events", "200000"], &until);
     let window = ["--window", "64000", "--slide", "16000"];
@@ -132,8 +130,7 @@ fn no_list_takes_more_memory_than_was_planned() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// 200,000 keys of 80 bytes do not fit where those of 16 do; nothing is said where they do, or where it was
-/// told.
+/// 200,000 keys of 80 bytes do not fit where those of 16 do; nothing is said where they do, or it was told.
 #[test]
 fn keys_that_are_longer_than_assumed_are_told() {
     let folder = folder("memory-long");

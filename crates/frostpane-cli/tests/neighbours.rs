@@ -341,7 +341,6 @@ impl Setting {
         parquet_file::new(schema, [vec![column::<Int64Type>(times), keys]])
     }
 
-    /// The arguments without the file.
     fn options(&self, folder: &Path) -> Vec<String> {
         let mut options = words(if self.watch { "watch" } else { "list" });
         options.extend(words("--json --epsilon 100000 --alpha 0.03 --norm"));
@@ -474,8 +473,7 @@ impl Pair {
         };
         // What a changed first line can do is to be seen best where the others are alike.
         if dice.one_in(3) {
-            let usual = setting.key(&mut dice).filter(|key| key.len() < 1_000);
-            keys.fill(usual);
+            keys.fill(setting.key(&mut dice).filter(|key| key.len() < 1_000));
             keys[changed] = setting.key(&mut dice);
         }
         let other = match dice.below(40) {
@@ -598,8 +596,7 @@ fn compare_lists(one: &Value, other: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// If the releases are the same, so is every byte that is written; the guarantee also if they differ in counts
-/// alone.
+/// If the releases are the same, so is every byte that is written; the guarantee also if counts differ.
 fn compare_files(one: &Outcome, other: &Outcome) -> Result<(), String> {
     if one.releases == other.releases && one.files != other.files {
         return Err("the guarantee or the report differ".to_owned());

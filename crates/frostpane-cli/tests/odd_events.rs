@@ -81,8 +81,7 @@ impl Way {
                 let watch = ["watch", "--json"];
                 let early = state.run(&watch, &write(&events[..=PEOPLE / 2]), "2025-11-30T18:00:00Z");
                 assert_eq!(early, "");
-                let releases = state.run(&watch, &write(events), "2025-12-01");
-                published(serde_json::from_str(&releases).unwrap())
+                published(serde_json::from_str(&state.run(&watch, &write(events), "2025-12-01")).unwrap())
             }
         }
     }
@@ -110,7 +109,6 @@ impl State {
         Self { folder, path, file }
     }
 
-    /// Runs a command on a file with these bytes, at this time.
     fn run(&self, command: &[&str], bytes: &[u8], until: &str) -> String {
         fs::write(&self.file, bytes).unwrap();
         let args = [text(&self.path), text(&self.file), "--until", until];
@@ -158,10 +156,7 @@ fn at(time: &str) -> Event {
 }
 
 fn separated(by: &'static str) -> impl Fn(&[Event]) -> Vec<u8> {
-    move |events| {
-        let lines = events.iter().map(|event| event.join(by) + "\n");
-        lines.collect::<String>().into_bytes()
-    }
+    move |events| events.iter().map(|event| event.join(by) + "\n").collect::<String>().into_bytes()
 }
 
 /// An event that is odd, from a cell that is.

@@ -74,7 +74,6 @@ fn csv() -> Vec<u8> {
     [b"time,user,search\n".to_vec(), rows()].concat()
 }
 
-/// Events without users.
 fn nobody() -> Vec<u8> {
     [b"time,user,search\n".to_vec(), lines("<t>,,<k>")].concat()
 }
@@ -267,7 +266,6 @@ fn all() -> Vec<Odd> {
     ]
 }
 
-/// Describes an unexpected outcome.
 fn faults(odd: &Odd, folder: &Path) -> Vec<String> {
     let (code, said) = odd.run(folder, &[]);
     let (code_shown, said_shown) = odd.run(folder, &["--show-input"]);

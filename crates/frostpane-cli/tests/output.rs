@@ -19,8 +19,7 @@ const EXACT: [&str; 4] = ["--epsilon", "100000", "--alpha", "0.01"];
 
 /// Every key as often as it says, one event a line.
 fn lines(keys: &[(&str, usize)]) -> Vec<u8> {
-    let events = keys.iter().map(|(key, times)| format!("{key}\n").repeat(*times));
-    events.collect::<String>().into_bytes()
+    keys.iter().map(|(key, times)| format!("{key}\n").repeat(*times)).collect::<String>().into_bytes()
 }
 
 fn trees() -> Vec<u8> {
@@ -31,8 +30,7 @@ fn trees() -> Vec<u8> {
 fn csv_has_a_header_and_a_row_for_each_listed_key() {
     let keys = lines(&[("elm, \"old\"", 3_000), ("oak", 1_000), ("東京", 500)]);
     let guarantee = temporary("csv-guarantee.txt", b"before");
-    let options = ["--csv", "--guarantee", text(&guarantee)];
-    let output = list(&[&EXACT[..], &options].concat(), &keys);
+    let output = list(&[&EXACT[..], &["--csv", "--guarantee", text(&guarantee)]].concat(), &keys);
     assert_eq!(
         stdout(&output),
         "key,count,low,high\n\
@@ -96,8 +94,7 @@ fn a_table_fits_its_columns() {
     };
     for columns in [60, 80, 132] {
         let table = at(&columns.to_string());
-        let widest = table.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(columns), "{table}");
+        assert!(table.lines().map(|line| line.chars().count()).max() <= Some(columns), "{table}");
         assert!(table.contains("a very lo") && table.contains('…'), "{table}");
     }
     assert_eq!(at("no number"), at("100"), "files and pipes have 100 columns");
@@ -188,8 +185,7 @@ fn a_reader_that_goes_away_is_no_error() {
 #[cfg(target_os = "linux")]
 fn a_result_that_cannot_be_written_is_an_error() {
     for args in [&["completions", "zsh"][..], &["man"], &["list"], &["list", "--csv"], &["list", "--json"]] {
-        let full = std::fs::File::create("/dev/full").unwrap();
-        let output = run(command(args).stdout(full), &trees());
+        let output = run(command(args).stdout(std::fs::File::create("/dev/full").unwrap()), &trees());
         assert_eq!(output.status.code(), Some(1), "{args:?}");
         assert_told(&output, "frostpane: cannot write the result: No space left");
     }
@@ -200,8 +196,7 @@ fn nobody_has_to_read_what_the_operator_is_told() {
     let mut child = command(&["list", "--csv", "--epsilon", "20"]).spawn().unwrap();
     drop(child.stderr.take());
     child.stdin.take().unwrap().write_all(&trees()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(stdout(&output).contains("elm,"));
+    assert!(stdout(&child.wait_with_output().unwrap()).contains("elm,"));
 }
 
 /// Runs a line of shell in a terminal of so many columns and rows, and returns all that it shows, or `None`
@@ -266,8 +261,7 @@ fn a_terminal_shows_as_many_as_the_top_has() {
     let file = temporary("forty-listed.txt", &forty_trees());
     let at = |options: &str| {
         let line = format!("NO_COLOR=1 frostpane list {options} '{}'", file.display());
-        let shown = in_a_terminal(&line)?;
-        Some(shown.lines().filter(|line| line.contains("tree ")).count())
+        Some(in_a_terminal(&line)?.lines().filter(|line| line.contains("tree ")).count())
     };
     for (options, rows) in [("--all", 25), ("--top 30", 30), ("--top 30 --rows 7", 7)] {
         let Some(shown) = at(options) else { return };
@@ -284,8 +278,7 @@ fn a_terminal_sees_progress_that_is_erased() {
         return;
     };
     assert_has(&shown, ["131,072 events, ", "million a second"]);
-    let last = shown.rfind("\r\x1b[K").unwrap();
-    assert!(!shown[last..].contains("million a second"), "{shown}");
+    assert!(!shown[shown.rfind("\r\x1b[K").unwrap()..].contains("million a second"), "{shown}");
 
     let hidden = in_a_terminal(&format!("{slowly} --json 2>/dev/null")).unwrap();
     assert!(!hidden.contains("million a second"), "{hidden}");
@@ -313,11 +306,9 @@ fn a_small_terminal_shows_the_list_rather_than_the_fine_print() {
         let listed = frame.iter().filter(|line| line.contains("tree ")).count();
         assert!(listed >= least, "{listed} rows at {columns} by {rows}: {frame:#?}");
         assert!(frame.len() <= rows as usize, "{frame:#?}");
-        let essence = frame.concat();
-        assert!(essence.contains("Release 20. With 95 % confidence"), "{frame:#?}");
+        assert!(frame.concat().contains("Release 20. With 95 % confidence"), "{frame:#?}");
     }
-    let tall = in_a_terminal_of(80, 60, &format!("{line} --rows 3")).unwrap();
-    let frame = last_frame(&tall);
+    let frame = last_frame(&in_a_terminal_of(80, 60, &format!("{line} --rows 3")).unwrap());
     assert_eq!(frame.iter().filter(|line| line.contains("tree ")).count(), 3);
     assert!(frame.concat().contains("... and ") && frame.concat().contains("Privacy: epsilon 1"));
 }

@@ -24,7 +24,6 @@ fn dealt(events: &[Line], files: u64) -> Vec<Vec<Line>> {
     dealt
 }
 
-/// Writes each file, and reads all of them.
 fn watch(name: &str, files: &[Vec<Line>]) -> std::process::Output {
     let folder = folder(name);
     let write = |(number, lines): (usize, &Vec<Line>)| {

@@ -23,15 +23,13 @@ type Search = [String; 3];
 /// One search of each of so many users on the last day of November 2025, and five hundred of a program.
 fn searches(people: usize) -> Vec<Search> {
     let by = |user: String, second: usize, key: &str| {
-        let time = format!("2025-11-30T{:02}:{:02}:00Z", second / 60 % 24, second % 60);
-        [time, user, key.to_owned()]
+        [format!("2025-11-30T{:02}:{:02}:00Z", second / 60 % 24, second % 60), user, key.to_owned()]
     };
     let usual = (0..people).map(|user| by(format!("u{user}"), user, ["yoga", "visa", "rent"][user % 3]));
     let program = (0..500).map(|number| by("program".to_owned(), number, "news bonn"));
     usual.chain(program).collect()
 }
 
-/// In another order, the same in every run.
 fn shuffled(mut searches: Vec<Search>) -> Vec<Search> {
     let mut state = 1_u64;
     for place in (1..searches.len()).rev() {
@@ -69,8 +67,7 @@ fn list<'a>(files: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [&["list"], &COLUMNS[..], &WEEK[..], more, files].concat()
 }
 
-/// 900 people have one search each, and the program counts once. Noise of scale 1 is off by 40 once in 10^17
-/// counts.
+/// 900 people have one search each, and the program counts once. Noise is off by 40 once in 10^17 counts.
 fn assert_counts_people(release: &Value, format: &str) {
     let listed = heavy(release);
     assert_eq!(listed.len(), 3, "{format}: {release}");
@@ -99,11 +96,9 @@ fn people_are_counted_once_in_every_format_and_order() {
     ] {
         let files: Vec<PathBuf> = files.iter().map(|(name, bytes)| written(&folder, name, bytes)).collect();
         let files: Vec<&str> = files.iter().map(|file| text(file)).collect();
-        let release = json(&list(&files, &["--all", "--json"]), b"");
-        assert_counts_people(&release, format);
+        assert_counts_people(&json(&list(&files, &["--all", "--json"]), b""), format);
     }
-    let piped = list(&[], &["--all", "--json", "--format", "tsv"]);
-    assert_counts_people(&json(&piped, &tsv), "pipe");
+    assert_counts_people(&json(&list(&[], &["--all", "--json", "--format", "tsv"]), &tsv), "pipe");
 }
 
 /// Everything that is not measured with noise, which alone may differ.
@@ -117,8 +112,7 @@ fn without_noisy(mut release: Value) -> Value {
     release
 }
 
-/// One file has all that one person did on a day: a thousand events, first and last of all, of keys that
-/// nobody else has.
+/// One file has all that one person did on a day: a thousand events, first and last, of keys of their own.
 #[test]
 fn one_person_more_changes_only_noisy_numbers() {
     let folder = folder("people-neighbours");
@@ -135,8 +129,7 @@ fn one_person_more_changes_only_noisy_numbers() {
         let [without, with] = files.each_ref().map(|file| {
             let guarantee = file.with_extension("txt");
             let shown = [&more[..], &["--json", "--guarantee", text(&guarantee)]].concat();
-            let output = frostpane(&list(&[text(file)], &shown), b"");
-            let published = stdout(&output) + &read(&guarantee);
+            let published = stdout(&frostpane(&list(&[text(file)], &shown), b"")) + &read(&guarantee);
             assert!(!published.contains("SECRET") && !published.contains("WHISTLEBLOWER"));
             let release = published.lines().next().unwrap();
             let release = without_noisy(serde_json::from_str(release).unwrap());
@@ -307,8 +300,7 @@ fn what_is_printed_of_people_is_read_again_as_the_same() {
         let printed = [&["list", "--timezone", "+01:00"], &asked[..], &[print]].concat();
         let printed = stdout(&frostpane(&printed, b""));
         let file = written(&folder, name, printed.as_bytes());
-        let again = stdout(&frostpane(&["list", "--spec", text(&file), print], b""));
-        assert_eq!(printed, again);
+        assert_eq!(printed, stdout(&frostpane(&["list", "--spec", text(&file), print], b"")));
         assert_has(&printed, ["per_user", "12h", "1/4", "11h"]);
     }
     let by_column = json(&["list", "--user", "2", "--window", "7d", "--print-spec=json"], b"");
@@ -333,8 +325,7 @@ fn days_and_slides_of_days_begin_at_midnight_of_the_zone() {
         let spec = json(&[&spec[..], &words(asked)].concat(), b"");
         assert_eq!(spec["unit"]["user"]["offset"], expected, "{asked}");
     }
-    let wrong = frostpane(&["list", "--timezone", "--window", "7d"], b"");
-    assert!(!wrong.status.success());
+    assert!(!frostpane(&["list", "--timezone", "--window", "7d"], b"").status.success());
 }
 
 #[test]

@@ -39,8 +39,7 @@ fn a_plan_answers_before_any_data_in_words_and_as_json() {
     assert!(whole["published"]["window"].as_f64().unwrap() > 1e20);
 }
 
-/// Compares a release with its plan. A plan assumes even panes: these have the most keys, so the least cut and
-/// the most noise.
+/// Compares a release with its plan, which assumes even panes: these have the most keys, cut and noise.
 fn assert_foreseen(release: &Value, whole: &Value, evenly: bool, case: &str) {
     let forecast = &whole["forecast"];
     let [cut, noise] = ["cut", "noise"].map(|field| number(&release[field]));

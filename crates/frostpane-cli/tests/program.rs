@@ -14,8 +14,7 @@ fn events() -> Vec<u8> {
 #[test]
 fn declared_keys_are_released_purely() {
     let trees = temporary("trees.txt", b"elm\noak\nyew\n");
-    let options = ["--format", "tsv", "--key", "2", "--keys", text(&trees)];
-    let release = exact(&options, &events());
+    let release = exact(&["--format", "tsv", "--key", "2", "--keys", text(&trees)], &events());
     assert_eq!(release["delta"], 0.0);
     assert_eq!(heavy(&release), [("elm".to_owned(), 3_000), ("oak".to_owned(), 1_000)]);
 
@@ -39,6 +38,5 @@ fn keys_that_would_harm_a_terminal_or_json_are_escaped() {
     let hostile = b"\x1b[2Jgone \"quoted\" \xff\n".repeat(1_000);
     let table = stdout(&frostpane(&["list"], &hostile));
     assert!(table.contains("\\u{1b}[2Jgone \"quoted\" \\xff") && !table.contains('\x1b'), "{table}");
-    let release = exact(&[], &hostile);
-    assert_eq!(heavy(&release)[0].0, "\u{1b}[2Jgone \"quoted\" \\xff");
+    assert_eq!(heavy(&exact(&[], &hostile))[0].0, "\u{1b}[2Jgone \"quoted\" \\xff");
 }

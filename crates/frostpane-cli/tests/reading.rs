@@ -51,8 +51,7 @@ fn parquet() -> Vec<u8> {
     parquet_file::new(schema, [0..EVENTS / 2, EVENTS / 2..EVENTS].map(group))
 }
 
-/// The same events as a file and through a pipe, plain and packed, and as a file packed twice, give this
-/// release.
+/// The same events as a file and through a pipe, plain, packed and packed twice, give this release.
 fn assert_same(name: &str, content: &[u8], options: &[&str], expected: &serde_json::Value) {
     let format = match name.split_once('.').unwrap().1 {
         "txt" => "text",
@@ -61,8 +60,7 @@ fn assert_same(name: &str, content: &[u8], options: &[&str], expected: &serde_js
     let packed =
         [("", "none", content.to_vec()), (".gz", "gzip", gzip(content)), (".zst", "zstd", zstd(content))];
     for (ending, packing, bytes) in &packed {
-        let told = ["--format", format, "--packing", packing];
-        let piped = exact(&[options, &told].concat(), bytes);
+        let piped = exact(&[options, &["--format", format, "--packing", packing]].concat(), bytes);
         assert_eq!(&piped, expected, "{name}{ending} by pipe");
     }
     let twice = (".zst.gz", "gzip", gzip(&zstd(content)));

@@ -37,7 +37,6 @@ fn begun(name: &str, options: &[&str]) -> (PathBuf, PathBuf) {
     (state, folder.join("events.tsv"))
 }
 
-/// Runs a command on a state.
 fn on(command: &str, state: &Path, more: &[&str]) -> Output {
     frostpane(&[&[command, text(state)], more].concat(), b"")
 }
@@ -88,8 +87,7 @@ fn an_id_is_written_the_same_in_every_form() {
     let [page, guarantee] = ["page.html", "guarantee.txt"].map(|name| file.with_file_name(name));
     let write = |form: &[&str]| {
         let files = ["--id", "one", "--report", text(&page), "--guarantee", text(&guarantee)];
-        let output = stdout(&on("release", &state, &[form, &files].concat()));
-        (output, read(&page), read(&guarantee))
+        (stdout(&on("release", &state, &[form, &files].concat())), read(&page), read(&guarantee))
     };
     for form in [&[][..], &["--csv"], &["--json"]] {
         assert_eq!(write(form), write(form));
@@ -104,8 +102,7 @@ fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
     for day in 0..6 {
         let mut log = OpenOptions::new().create(true).append(true).open(&file).unwrap();
         log.write_all(days(day, 1).as_bytes()).unwrap();
-        let output = stdout(&on("watch", &state, &[text(&file), "--json"]));
-        lists.extend(output.lines().map(str::to_owned));
+        lists.extend(stdout(&on("watch", &state, &[text(&file), "--json"])).lines().map(str::to_owned));
     }
     assert_eq!(lists.len(), 5, "the last day goes on");
     let again = stdout(&on("watch", &state, &[text(&file), "--after", "0"]));
@@ -116,12 +113,10 @@ fn lists_at_every_slide_go_on_across_restarts_with_one_noise() {
     assert_contains(stdout(&on("budget", &state, &[])), "has paid epsilon 5, delta 1e-9 and rho 12.5 for");
 }
 
-/// Ended from outside at any time, an ingest is run again until it has taken everything: the number of events
-/// is that of the lines.
+/// Killed at any time, an ingest is run again until it has taken everything: the events are the lines.
 #[test]
 fn an_ingest_that_was_killed_is_simply_run_again() {
-    let options = words("--window 3000000 --top 5 --epsilon 100000");
-    let (state, file) = begun("state-killed", &options);
+    let (state, file) = begun("state-killed", &words("--window 3000000 --top 5 --epsilon 100000"));
     let lines: String = (0..3_000_000).map(|number| format!("key {}\n", number * 7 % 1_000)).collect();
     fs::write(&file, lines).unwrap();
     let ingest = ["ingest", text(&state), text(&file), "--format", "text"];
@@ -245,7 +240,6 @@ fn budget_and_inspect_show_nothing_private() {
     assert_eq!(shown(0), shown(40));
 }
 
-/// Copies a folder of files.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for file in fs::read_dir(from).unwrap().map(Result::unwrap) {
@@ -261,8 +255,7 @@ fn of_two_copies_under_one_witness_one_goes_on() {
     stdout(&on("init", &state, &[&words(EVENTS)[..], &["--watch", "--witness", text(&witness)]].concat()));
     copy(&state, &other);
     let mut both = [&state, &other].map(|state| {
-        let options = ["watch", text(state), "--format", "tsv", "--id", "log", "--json"];
-        command(&options).spawn().unwrap()
+        command(&["watch", text(state), "--format", "tsv", "--id", "log", "--json"]).spawn().unwrap()
     });
     let mut sources = both.each_mut().map(|process| process.stdin.take().unwrap());
     for number in 0..3 {

@@ -15,7 +15,6 @@ fn lines(events: u32) -> String {
     (0..events).map(|i| format!("{}\n", if i % 3 == 0 { "oak" } else { "elm" })).collect()
 }
 
-/// The program on a pipe, and both of its ends.
 fn start(args: &[&str]) -> (Child, ChildStdin, Lines<BufReader<ChildStdout>>) {
     let mut child = command(&[&["watch"], args].concat()).spawn().unwrap();
     let input = child.stdin.take().unwrap();
@@ -23,7 +22,6 @@ fn start(args: &[&str]) -> (Child, ChildStdin, Lines<BufReader<ChildStdout>>) {
     (child, input, output)
 }
 
-/// Waits until something is so, for some time.
 fn wait_until(seconds: u64, mut is_so: impl FnMut() -> bool) {
     let patience = Instant::now();
     while !is_so() && patience.elapsed() < Duration::from_secs(seconds) {
@@ -34,8 +32,7 @@ fn wait_until(seconds: u64, mut is_so: impl FnMut() -> bool) {
 #[test]
 fn there_is_one_release_for_each_slide_and_each_is_like_a_list() {
     let args = ["watch", "--norm", "l1", "--alpha", "0.2", "--window", "3200"];
-    let out = stdout(&frostpane(&args, lines(10_050).as_bytes()));
-    let releases = releases(&out);
+    let releases = releases(&stdout(&frostpane(&args, lines(10_050).as_bytes())));
     assert_eq!(releases.len(), 100);
     for (index, release) in releases.iter().enumerate() {
         let to = 100 * (index as u64 + 1);
@@ -144,8 +141,7 @@ fn what_is_wrong_with_the_page_is_said_as_such() {
 #[test]
 fn what_the_operator_should_know_is_told() {
     let sorted: String = (0..4_000).map(|i| format!("{:04}\n", i / 100)).collect();
-    let output = frostpane(&["watch", "--window", "3200", "--delta", "0.01"], sorted.as_bytes());
-    let told = stderr(&output);
+    let told = stderr(&frostpane(&["watch", "--window", "3200", "--delta", "0.01"], sorted.as_bytes()));
     assert!(told.matches("the events seem to be grouped by key").count() == 1, "{told}");
     assert!(told.matches("delta is 1e-2").count() == 1, "{told}");
 }
@@ -218,15 +214,13 @@ fn rows_of_values_begin_with_the_end_of_their_window() {
     let heading = "The top key of 3,200 events, number 1,600 up to 4,800\n";
     assert_has(read(&guarantee), [heading, "once for all lists"]);
     assert_told(&output, "the guarantee is in ");
-    let alone = frostpane(&options, lines(1_600).as_bytes());
-    assert_told(&alone, "--guarantee FILE does");
+    assert_told(&frostpane(&options, lines(1_600).as_bytes()), "--guarantee FILE does");
 }
 
 #[cfg(unix)]
 fn interrupt(child: &Child, signal: &str) {
     let id = child.id().to_string();
-    let sent = std::process::Command::new("kill").args([signal, &id]).status();
-    assert!(sent.unwrap().success());
+    assert!(std::process::Command::new("kill").args([signal, &id]).status().unwrap().success());
 }
 
 /// The input is still open, and more may come: all that was released is in the files.

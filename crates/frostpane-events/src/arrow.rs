@@ -217,8 +217,7 @@ fn times(column: &ArrayRef, times: &Times) -> Result<Vec<Option<i64>>, Error> {
         Ok(array.as_primitive::<TimestampMicrosecondType>().iter().collect())
     };
     let from_wall_clock = |shown: Vec<Option<i64>>| {
-        let instants = shown.into_iter().map(|micros| micros.and_then(|micros| times.of_wall_clock(micros)));
-        instants.collect()
+        shown.into_iter().map(|micros| micros.and_then(|micros| times.of_wall_clock(micros))).collect()
     };
     Ok(match column.data_type() {
         DataType::Timestamp(_, Some(zone)) => micros(Some(zone.clone()))?,
@@ -235,8 +234,7 @@ fn times(column: &ArrayRef, times: &Times) -> Result<Vec<Option<i64>>, Error> {
         }
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
             let texts = Texts::of(column).ok_or_else(failed)?;
-            let time = |row| times.parse(texts.value(row)?);
-            (0..column.len()).map(time).collect()
+            (0..column.len()).map(|row| times.parse(texts.value(row)?)).collect()
         }
         _ => return Err(failed()),
     })

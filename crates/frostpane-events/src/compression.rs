@@ -1,5 +1,4 @@
-//! Compression of files. Their names or the operator say which it is, never their bytes: those may be the key
-//! of an event.
+//! Compression of files. Their names or the operator tell it, never their bytes: those may be an event's key.
 
 use std::io::{self, BufRead, Read};
 use std::iter;
@@ -44,8 +43,7 @@ impl Compression {
 
 /// The compression that the end of a name says, and the name without it.
 pub fn outermost(file: &Path) -> Option<(Compression, &Path)> {
-    let ending = file.extension()?.to_str()?.to_ascii_lowercase();
-    let compression = match ending.as_str() {
+    let compression = match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "gz" => Compression::Gzip,
         "zst" => Compression::Zstd,
         _ => return None,

@@ -62,8 +62,7 @@ impl<'w> Records<'w> {
     /// Returns true if the line repeats the header, as where files are put one after the other.
     #[inline]
     fn is_header(&self, line: &[u8]) -> bool {
-        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-        !self.header.is_empty() && self.header == line
+        !self.header.is_empty() && self.header == line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
     }
 
     #[cold]

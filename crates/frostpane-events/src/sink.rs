@@ -94,10 +94,7 @@ impl fmt::Display for FaultPlace {
             0 => write!(f, "{}: {}", self.file, self.fault)?,
             number => write!(f, "{}, {} {number}: {}", self.file, self.unit, self.fault)?,
         }
-        match &self.text {
-            Some(text) => write!(f, "; there stands: {text}"),
-            None => Ok(()),
-        }
+        self.text.as_ref().map_or(Ok(()), |text| write!(f, "; there stands: {text}"))
     }
 }
 

@@ -55,8 +55,7 @@ fn peek<'a>(mut reader: Box<dyn Read + 'a>, live: bool) -> io::Result<(Box<dyn B
         break;
     }
     head.truncate(filled);
-    let again = Cursor::new(head.clone()).chain(reader);
-    let mut buffered = BufReader::with_capacity(BLOCK, again);
+    let mut buffered = BufReader::with_capacity(BLOCK, Cursor::new(head.clone()).chain(reader));
     buffered.fill_buf()?;
     Ok((Box::new(buffered), head))
 }

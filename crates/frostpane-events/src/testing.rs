@@ -12,7 +12,6 @@ use crate::sink::{EventSink, ReadTally};
 
 pub type Owned = (Option<i64>, Option<Vec<u8>>, Option<Vec<u8>>);
 
-/// Columns by name or by number.
 pub fn selection(key: &str, time: Option<&str>, user: Option<&str>) -> ColumnSelection {
     let [key, time, user] = [Some(key), time, user].map(|column| Some(Column::new(column?).unwrap()));
     Schema { key, time, user, ..Schema::default() }.selection(Path::new("")).unwrap()
@@ -43,7 +42,6 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Numbers that can be drawn again.
 pub struct Dice(pub u64);
 
 impl Dice {

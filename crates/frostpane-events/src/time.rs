@@ -83,8 +83,7 @@ impl Times {
         if self.zone == TimeZone::UTC {
             return Some(micros);
         }
-        let shown = Timestamp::from_microsecond(micros).ok()?;
-        self.instant(TimeZone::UTC.to_datetime(shown))
+        self.instant(TimeZone::UTC.to_datetime(Timestamp::from_microsecond(micros).ok()?))
     }
 
     fn of_any_integer(&self, number: i64) -> Option<i64> {
@@ -158,8 +157,7 @@ fn date(number: i64) -> Option<DateTime> {
     let parts = |number: i64| (number / 10_000, number / 100 % 100, number % 100);
     let ((year, month, day), (hour, minute, second)) = (parts(date), parts(time));
     let date = Date::new(year as i16, month as i8, day as i8).ok()?;
-    let time = Time::new(hour as i8, minute as i8, second as i8, 0).ok()?;
-    Some(date.to_datetime(time))
+    Some(date.to_datetime(Time::new(hour as i8, minute as i8, second as i8, 0).ok()?))
 }
 
 /// The digits of a date and of a time of day, in a number that may be one.
@@ -188,10 +186,7 @@ fn billionths(number: f64) -> i128 {
 
 /// A billion times a decimal without exponent, exactly; digits after the ninth are cut off.
 fn decimal(text: &str) -> Option<i128> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text),
-    };
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
     let (whole, fraction) = digits.split_once('.')?;
     if digits.len() < 2
         || whole.len() > 19

@@ -64,8 +64,7 @@ impl UnixUnit {
 
     /// The time in microseconds, from a billion times the number as it was written.
     pub(crate) fn micros(self, billionths: i128) -> Option<i64> {
-        let micros = billionths.checked_mul(self.nanos())?.div_euclid(1_000_000_000_000);
-        micros.try_into().ok()
+        billionths.checked_mul(self.nanos())?.div_euclid(1_000_000_000_000).try_into().ok()
     }
 }
 

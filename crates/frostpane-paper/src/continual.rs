@@ -87,8 +87,7 @@ impl ContinualConstants {
         let (block, loss) = (claims::shortest_block(alpha, w), claims::block_sensitivity(alpha, epsilon, w));
         let with = |grain: f64| {
             let shortest = ((grain * block) as u64).max(1);
-            let doublings = (epsilon.min(1.0) * w / shortest as f64).log2().floor();
-            let levels = doublings.max(0.0) as u32 + 1;
+            let levels = (epsilon.min(1.0) * w / shortest as f64).log2().floor().max(0.0) as u32 + 1;
             Self { alpha, epsilon, window, shortest, levels, loss: grain * loss }
         };
         let grain = finest_grain((1.0 / block).max(1.0), w / block, memory, |grain| with(grain).bytes())?;

@@ -110,8 +110,7 @@ impl L1 {
         Ok(PublishedAnswer::new(listed, noise, self.constants.proof_noise(), window as f64))
     }
 
-    /// Lines 4 to 6: each reported key with Counter's estimate from `start` on, by increasing key, without
-    /// noise.
+    /// Lines 4 to 6: each reported key with Counter's estimate from `start` on, by increasing key, noiseless.
     pub fn estimates(&self, start: u64) -> Vec<(u64, u64)> {
         let Some(stamp) = self.histogram.query(start, AlgorithmForm::Intended) else {
             return Vec::new();

@@ -124,8 +124,7 @@ impl L2 {
         Ok(PublishedAnswer::new(listed, noise, needed[1], norm))
     }
 
-    /// Lines 5 to 7: each reported key with Counter's estimate from `start` on, by increasing key, without
-    /// noise.
+    /// Lines 5 to 7: each reported key with Counter's estimate from `start` on, by increasing key, noiseless.
     pub fn estimates(&self, start: u64) -> Vec<(u64, u64)> {
         let Some(stamp) = self.at(start) else {
             return Vec::new();

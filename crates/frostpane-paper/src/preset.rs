@@ -136,9 +136,8 @@ mod tests {
         let grain = finest_grain(1e-4, 1.0, 64_000_000, needed).unwrap();
         assert!(needed(grain) <= 64e6 && needed(grain * 0.999_99) > 64e6, "{grain}");
         assert_eq!(finest_grain(0.5, 1.0, 64_000_000, needed).unwrap(), 0.5);
-        let refusal = finest_grain(1e-4, 1.0, 1_000, needed).unwrap_err();
         assert_eq!(
-            refusal.to_string(),
+            finest_grain(1e-4, 1.0, 1_000, needed).unwrap_err().to_string(),
             "these constants need 1.0 MB, and 1.0 kB were given: give more memory or take scaled constants"
         );
     }

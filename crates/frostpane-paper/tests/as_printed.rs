@@ -19,8 +19,7 @@ fn histogram(stream: &[u64], deletion: AlgorithmForm) -> SmoothHistogram<ExactL2
 #[test]
 fn the_histogram_as_printed_deletes_nothing() {
     for (name, stream) in adversarial(400) {
-        let printed = histogram(&stream, AlgorithmForm::Printed);
-        assert!(printed.timestamps().eq(1..=400), "{name}");
+        assert!(histogram(&stream, AlgorithmForm::Printed).timestamps().eq(1..=400), "{name}");
         assert!(histogram(&stream, AlgorithmForm::Intended).timestamps().len() < 60, "{name}");
     }
 }
@@ -169,8 +168,7 @@ fn one_event_moves_counters_estimate_by_almost_m() {
     assert_eq!(neighbour.estimate(101, AlgorithmForm::Intended), 200, "moved by 98 where the proof says 2");
 }
 
-/// All pairs of neighbours of 12 events, all windows: one event moves the estimate by `M - 2` at most, and
-/// does.
+/// All pairs of neighbours of 12 events, all windows: one event moves the estimate by up to `M - 2`.
 #[test]
 fn by_m_less_two_at_most() {
     const LENGTH: u64 = 12;

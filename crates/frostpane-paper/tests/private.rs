@@ -57,8 +57,7 @@ fn keys(listed: &[(u64, f64)]) -> Vec<u64> {
     keys
 }
 
-/// Keys that left the window, keys that are heavy in it, and keys below the threshold: 6 has 0.6 `alpha L_2`
-/// at `alpha = 0.2`.
+/// Keys that left the window, heavy ones, and keys below the threshold: 6 has 0.6 `alpha L_2` at 0.2.
 fn stream(window: usize, seed: u64) -> Vec<u64> {
     let mut stream = planted(window, &[(1, 300), (2, 200), (3, 100)], seed);
     stream.extend(planted(window, &[(3, 200), (4, 120), (5, 80), (6, 30), (7, 8)], seed + 1));
@@ -225,20 +224,17 @@ fn a_stream_of_nothing_lists_nothing() {
 
 #[test]
 fn published_l2_refuses_and_says_how_much_it_needs() {
-    let refusal = L2::published(0.1, 1.0, 1_000_000_000, 64_000_000).unwrap_err();
     assert_eq!(
-        refusal.to_string(),
+        L2::published(0.1, 1.0, 1_000_000_000, 64_000_000).unwrap_err().to_string(),
         "these constants need 59.7 YB, and 64.0 MB were given: give more memory or take scaled constants"
     );
-    let easiest = L2::published(0.9, 10.0, 100, u64::MAX);
-    assert!(matches!(easiest, Ok(_) | Err(PresetRefusal::Memory { .. })));
+    assert!(matches!(L2::published(0.9, 10.0, 100, u64::MAX), Ok(_) | Err(PresetRefusal::Memory { .. })));
 }
 
 #[test]
 fn published_l1_refuses_and_says_how_much_it_needs() {
-    let refusal = L1::published(0.1, 1.0, 1_000_000_000, 64_000_000).unwrap_err();
     assert_eq!(
-        refusal.to_string(),
+        L1::published(0.1, 1.0, 1_000_000_000, 64_000_000).unwrap_err().to_string(),
         "these constants need 155 MB, and 64.0 MB were given: give more memory or take scaled constants"
     );
 }
@@ -328,8 +324,7 @@ fn one_event_moves_what_l1_releases_by_almost_its_whole_error() {
         let mut l1 = L1::published(0.5, 1.0, 20_000, 1 << 30).unwrap();
         l1.update(first);
         (0..WINDOW).for_each(|_| l1.update(1));
-        let answer = l1.query(WINDOW, &mut no_noise()).unwrap();
-        answer.listed[0].1
+        l1.query(WINDOW, &mut no_noise()).unwrap().listed[0].1
     };
     let (with, without) = (estimate(1), estimate(2));
     let error = 0.5 * WINDOW as f64 / 32.0;
@@ -420,8 +415,7 @@ fn scaled_continual_fits_and_lists_what_is_promised() {
 #[test]
 fn the_mean_of_printed_outputs_is_the_count_and_of_intended_ones_is_not() {
     let mean_error = |draw: Draw, seed: u64| {
-        let constants = exact_blocks(4_096, 16, 2.0);
-        let mut run = PublishedContinual::new(constants, NoiseScale::Proof, draw);
+        let mut run = PublishedContinual::new(exact_blocks(4_096, 16, 2.0), NoiseScale::Proof, draw);
         let mut entropy = InsecureSeededEntropy::new(seed);
         (0..1_008).for_each(|t: u64| run.update(if t < 300 { 1 } else { 2 + t % 5 }));
         let mut sum = 0.0;

@@ -385,7 +385,6 @@ fn read_times(array: &ArrayRef, range: Range<usize>, times: &Times, into: &mut V
     }
 }
 
-/// A time in a column of whole numbers.
 fn of_integer(number: i128, times: &Times) -> Option<i64> {
     within_calendar(times.of_integer(i64::try_from(number).ok()?)?.into())
 }

@@ -186,7 +186,6 @@ impl<'a> ColumnSource<'a> {
     }
 }
 
-/// Rows that were read.
 struct RowBlock<'a, K: ColumnKey> {
     rows: usize,
     keys: K::Output<'a>,
@@ -204,7 +203,6 @@ impl<'a, K: ColumnKey> RowBlock<'a, K> {
         }
     }
 
-    /// Reads the next rows in place of others.
     fn read(&mut self, source: &mut ColumnSource<'a>, rows: usize) {
         self.rows = rows;
         K::read(&source.keys.take(rows), &mut self.keys);
@@ -218,8 +216,7 @@ impl<'a, K: ColumnKey> RowBlock<'a, K> {
 
     /// The number of rows that have no time, and are left out.
     fn without_time(&self) -> usize {
-        let times = self.times.iter().flatten();
-        times.filter(|time| time.is_none()).count()
+        self.times.iter().flatten().filter(|time| time.is_none()).count()
     }
 
     /// The time of a row, unless it has none and needs one.

@@ -46,8 +46,7 @@ fn read_spec(text: &str, toml: bool) -> PyResult<String> {
 
 #[pyfunction]
 fn spec_to_toml(spec: &str) -> PyResult<String> {
-    let spec = spec::parse(spec)?;
-    Ok(toml::to_string(&spec).map_err(|cause| CallError::Parameter(cause.to_string()))?)
+    Ok(toml::to_string(&spec::parse(spec)?).map_err(|cause| CallError::Parameter(cause.to_string()))?)
 }
 
 /// Returns the specification with all choices made, as JSON.
@@ -92,11 +91,10 @@ fn stages(py: Python<'_>, spec: &str) -> PyResult<String> {
     let spec = spec::parse(spec)?;
     let stages = py.detach(|| -> Result<String> {
         let stages = with_builder!(&spec, builder => builder.stages()?);
-        let mut said = Vec::new();
-        for Stage { what, epsilon, times, .. } in stages {
-            said.push(json!({ "what": what, "words": what.to_string(), "epsilon": epsilon, "times": times }));
-        }
-        written(&said)
+        let said = stages.into_iter().map(|Stage { what, epsilon, times, .. }| {
+            json!({ "what": what, "words": what.to_string(), "epsilon": epsilon, "times": times })
+        });
+        written(&said.collect::<Vec<_>>())
     });
     Ok(stages?)
 }
@@ -160,8 +158,7 @@ type Made = (String, String);
 /// A release of a window that was asked for, with its summary.
 fn made<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>) -> Made {
     // Numbers, texts and no map whose keys are anything else: this does not fail.
-    let json = serde_json::to_string(release).unwrap_or_default();
-    (json, sentences(spec, asked, release))
+    (serde_json::to_string(release).unwrap_or_default(), sentences(spec, asked, release))
 }
 
 fn sentences<K: Key>(spec: &Spec, asked: Option<Span>, release: &Release<K>) -> String {

@@ -44,12 +44,10 @@ pub fn rewritten(array: &ArrayRef, role: Role) -> ArrayRef {
 fn floats(array: &ArrayRef) -> Vec<Option<f64>> {
     match array.data_type() {
         DataType::Float16 => {
-            let halves = array.as_primitive::<Float16Type>().iter();
-            halves.map(|number| number.map(f64::from)).collect()
+            array.as_primitive::<Float16Type>().iter().map(|number| number.map(f64::from)).collect()
         }
         DataType::Float32 => {
-            let singles = array.as_primitive::<Float32Type>().iter();
-            singles.map(|number| number.map(f64::from)).collect()
+            array.as_primitive::<Float32Type>().iter().map(|number| number.map(f64::from)).collect()
         }
         DataType::Float64 => array.as_primitive::<Float64Type>().iter().collect(),
         _ => vec![None; array.len()],

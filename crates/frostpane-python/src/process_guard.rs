@@ -97,8 +97,7 @@ pub enum UpdateError {
 impl<T> Drop for ProcessGuard<T> {
     fn drop(&mut self) {
         if self.process != process::id() {
-            let held = self.held.get_mut().unwrap_or_else(PoisonError::into_inner);
-            std::mem::forget(held.thing.take());
+            std::mem::forget(self.held.get_mut().unwrap_or_else(PoisonError::into_inner).thing.take());
         }
     }
 }

@@ -44,19 +44,13 @@ impl ProgressReporter {
             self.stopped = looked.err().map(|cause| (Instant::now(), cause));
         }
         let is_over = |(since, _): &mut (Instant, _)| since.elapsed() >= self.grace && self.done < self.total;
-        match self.stopped.take_if(is_over) {
-            Some((_, cause)) => Err(UpdateError::Broken(cause.into())),
-            None => Ok(()),
-        }
+        self.stopped.take_if(is_over).map_or(Ok(()), |(_, cause)| Err(UpdateError::Broken(cause.into())))
     }
 
     fn look_around(&self) -> PyResult<()> {
         Python::attach(|py| {
             py.check_signals()?;
-            match &self.told {
-                Some(told) => told.call1(py, (self.done, self.total)).map(drop),
-                None => Ok(()),
-            }
+            self.told.as_ref().map_or(Ok(()), |told| told.call1(py, (self.done, self.total)).map(drop))
         })
     }
 

@@ -71,8 +71,7 @@ pub fn keys(spec: &Spec, integers: bool) -> Result<DeclaredKeys> {
         KeySpec::Open if integers => DeclaredKeys::Integers(Keys::open()),
         KeySpec::Range(range) => DeclaredKeys::Integers(Keys::range(range.clone())?),
         KeySpec::List(keys) => {
-            let bytes = keys.iter().map(|key| Bytes::from(key.as_bytes()));
-            DeclaredKeys::Bytes(Keys::list(bytes)?)
+            DeclaredKeys::Bytes(Keys::list(keys.iter().map(|key| Bytes::from(key.as_bytes())))?)
         }
         KeySpec::File(file) => DeclaredKeys::Bytes(Keys::list(lines(file)?)?),
         _ => DeclaredKeys::Bytes(Keys::open()),
@@ -84,8 +83,7 @@ fn lines(file: &Path) -> Result<Vec<Bytes>> {
         CallError::Parameter(format!("the keys {} cannot be read: {cause}", file.display()))
     })?;
     let line = |line: &[u8]| Bytes::from(line.strip_suffix(b"\r").unwrap_or(line));
-    let lines = bytes.split(|byte| *byte == b'\n').map(line);
-    Ok(lines.filter(|line| !line.is_empty()).collect())
+    Ok(bytes.split(|byte| *byte == b'\n').map(line).filter(|line| !line.is_empty()).collect())
 }
 
 pub fn builder<K: Key>(spec: &Spec, keys: Keys<K>) -> Builder<K> {
@@ -129,8 +127,7 @@ pub fn ending(mut spec: Spec, end: Edge, events: u64) -> Result<Spec> {
     let mut longest = spec.clone();
     longest.slide = Some(longest.longest());
     let cut = |spec: &Spec| -> Result<u64> {
-        let forecast = with_builder!(spec, builder => builder.forecast(events, Some(events))?);
-        Ok(forecast.cut)
+        Ok(with_builder!(spec, builder => builder.forecast(events, Some(events))?).cut)
     };
     match (cut(&longest), cut(&spec)) {
         (Ok(long), Ok(usual)) if long < usual => Ok(longest),

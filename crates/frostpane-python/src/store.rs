@@ -25,7 +25,6 @@ use crate::{Made, sentences, written};
 /// The maximal lead of event times over the wall clock if users are protected, as in the program.
 const TOLERANCE: Duration = Duration::from_secs(3_600);
 
-/// The rendering that holds the sentences of a release.
 const WORDS: &str = "words";
 
 type AnyStore = ByKeyKind<Store<Bytes>, Store<u64>>;

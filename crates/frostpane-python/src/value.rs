@@ -67,8 +67,7 @@ fn number(value: &Bound<'_, PyAny>) -> Option<String> {
     if let Ok(integer) = value.cast::<PyInt>() {
         return digits(integer);
     }
-    let float = value.cast::<PyFloat>().ok()?;
-    whole(float.value()).map(|number| number.to_string())
+    whole(value.cast::<PyFloat>().ok()?.value()).map(|number| number.to_string())
 }
 
 /// The digits of an integer, up to the most that Python writes.
@@ -77,8 +76,7 @@ fn digits(integer: &Bound<'_, PyInt>) -> Option<String> {
         return Some(number.to_string());
     }
     // Types derived from int may show themselves otherwise.
-    let written = integer.py().get_type::<PyInt>().call_method1("__repr__", (integer,));
-    written.ok()?.extract().ok()
+    integer.py().get_type::<PyInt>().call_method1("__repr__", (integer,)).ok()?.extract().ok()
 }
 
 /// Numbers of numpy and of `decimal`, and UUIDs.

@@ -174,7 +174,6 @@ fn build<K: Key>(spec: &Spec, keys: Keys<K>, period: Option<(i64, i64)>) -> Resu
     })
 }
 
-/// A release that fell due.
 fn shown<K: Key>(spec: &Spec, release: frostpane::Result<Release<K>>) -> Result<Made> {
     Ok(made(spec, None, &release?))
 }

@@ -24,8 +24,7 @@ pub fn write<K: Key>(
             write_heading(out, window, layout)?;
         }
         let summary = ReaderSummary::of(release);
-        let texts = [Some(summary.title), summary.why_empty, Some(summary.sure)];
-        for text in texts.into_iter().flatten() {
+        for text in [Some(summary.title), summary.why_empty, Some(summary.sure)].into_iter().flatten() {
             write_plain(out, "", &text, layout)?;
         }
         for sentence in summary.holds {
@@ -72,8 +71,7 @@ pub(crate) fn write_privacy<'a, K: Key>(
         return Ok(());
     };
     let panes = panes(release).map(str::to_owned);
-    let texts = panes.into_iter().chain(meaning(release.unit));
-    for text in texts.chain([privacy_of_all(&releases)]) {
+    for text in panes.into_iter().chain(meaning(release.unit)).chain([privacy_of_all(&releases)]) {
         write_plain(out, "", &text, layout)?;
     }
     Ok(())

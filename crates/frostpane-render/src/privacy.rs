@@ -7,8 +7,7 @@ use crate::unit::{UnitWords, bounded, not_hidden};
 
 /// The protection of a release and its cost; of a continual release, for all of its lists.
 pub fn privacy<K: Key>(release: &Release<K>) -> String {
-    let lists = if release.continual.is_some() { ", once for all lists" } else { "" };
-    sentence(release, "", lists)
+    sentence(release, "", if release.continual.is_some() { ", once for all lists" } else { "" })
 }
 
 /// The protection of several releases of one stream, and their cost each and together.

@@ -69,8 +69,7 @@ impl Warning {
     /// The warnings about the first list of a continual release.
     pub fn of_sequence<K: Key>(release: &Release<K>) -> Vec<Self> {
         let epsilon = Self::of_cost(&Cost::of([release]));
-        let delta = Self::of_delta(release.delta, release.window.events);
-        epsilon.into_iter().chain(delta).collect()
+        epsilon.into_iter().chain(Self::of_delta(release.delta, release.window.events)).collect()
     }
 
     /// The warning about a continual release before its first list: that its windows have too few events for
@@ -247,8 +246,7 @@ mod tests {
     #[test]
     fn late_events_are_told_with_what_to_do() {
         let told = |events, late, without| {
-            let warnings = Warning::of_events(events, late, without);
-            warnings.iter().map(Warning::to_string).collect::<Vec<_>>()
+            Warning::of_events(events, late, without).iter().map(Warning::to_string).collect::<Vec<_>>()
         };
         assert_eq!(told(10, 0, 0), Vec::<String>::new());
         assert_eq!(

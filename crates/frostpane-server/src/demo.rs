@@ -52,15 +52,13 @@ impl Demo {
     pub fn folder() -> std::result::Result<PathBuf, String> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|cause| cause.to_string())?;
-        let name = format!("frostpane-demo-{:016x}", u64::from_le_bytes(random));
-        Ok(std::env::temp_dir().join(name))
+        Ok(std::env::temp_dir().join(format!("frostpane-demo-{:016x}", u64::from_le_bytes(random))))
     }
 
     pub fn prepare(folder: &Path) -> std::result::Result<(), String> {
         // The stream with the shortest slide comes last, so that it has no gap.
         for (name, spec) in specs().into_iter().rev() {
-            let folder = folder.join("streams").join(name);
-            create_with_past(&folder, spec)?;
+            create_with_past(&folder.join("streams").join(name), spec)?;
         }
         Ok(())
     }

@@ -98,8 +98,7 @@ impl SpecKeys {
         Ok(match &spec.keys {
             KeySpec::Range(range) => Self::Integers(Keys::range(range.clone())?),
             KeySpec::List(keys) => {
-                let bytes = keys.iter().map(|key| Bytes::from(key.as_bytes()));
-                Self::Bytes(Keys::list(bytes)?)
+                Self::Bytes(Keys::list(keys.iter().map(|key| Bytes::from(key.as_bytes())))?)
             }
             KeySpec::Open => Self::Bytes(Keys::open()),
             _ => {

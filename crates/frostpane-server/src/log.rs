@@ -73,8 +73,7 @@ fn put(place: &Location<'_>, stream: &str, text: String) {
 
 fn start() -> Option<SyncSender<LogLine>> {
     let (lines, waiting) = sync_channel(WAITING);
-    let thread = thread::Builder::new().name("log".to_owned());
-    thread.spawn(|| write_all(waiting)).ok()?;
+    thread::Builder::new().name("log".to_owned()).spawn(|| write_all(waiting)).ok()?;
     Some(lines)
 }
 
@@ -156,8 +155,7 @@ impl LineLimit {
     }
 
     fn drain(&mut self) -> Vec<String> {
-        let all = std::mem::take(&mut self.0);
-        all.values().filter_map(LogPeriod::left_out).collect()
+        std::mem::take(&mut self.0).values().filter_map(LogPeriod::left_out).collect()
     }
 }
 
@@ -181,8 +179,7 @@ mod tests {
         let (mut limit, began) = (LineLimit::default(), Instant::now());
         let mut written = 0;
         for number in 0..1_000 {
-            let line = limit.admit(began, kind("one"), format!("line {number}"));
-            written += u64::from(line.is_some());
+            written += u64::from(limit.admit(began, kind("one"), format!("line {number}")).is_some());
         }
         assert_eq!(written, EACH);
         assert!(
@@ -199,7 +196,6 @@ mod tests {
 
     #[test]
     fn a_line_is_one_line() {
-        let text = visible("a\nb\r\u{1b}[2Jc\u{202e}d ü");
-        assert_eq!(text, "a\\u{a}b\\u{d}\\u{1b}[2Jc\\u{202e}d ü");
+        assert_eq!(visible("a\nb\r\u{1b}[2Jc\u{202e}d ü"), "a\\u{a}b\\u{d}\\u{1b}[2Jc\\u{202e}d ü");
     }
 }

@@ -67,8 +67,7 @@ pub fn text(streams: &[Arc<StreamHandle>], failed: &BTreeSet<String>, connection
     }
     for stream in streams {
         let label = label(&stream.shared.name);
-        let is_ready = i64::from(stream.status() == Status::Ready);
-        ready.get_or_create(&label).set(is_ready);
+        ready.get_or_create(&label).set(i64::from(stream.status() == Status::Ready));
         releases.get_or_create(&label).inc_by(stream.shared.metrics.releases.get());
         if let Some(statistics) = stream.statistics() {
             events.get_or_create(&label).inc_by(statistics.events);

@@ -22,8 +22,7 @@ pub fn check_stream(name: &str) -> Result<()> {
 }
 
 pub fn check_id(id: &str) -> Result<()> {
-    let fits = !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(|c| (b' '..=b'~').contains(&c));
-    if fits {
+    if !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(|c| (b' '..=b'~').contains(&c)) {
         return Ok(());
     }
     Err(Problem::malformed("this cannot be an id", "take printable ASCII characters, at most 256"))

@@ -48,7 +48,6 @@ mod tests {
             (0..9).take_while(|_| limiter.turn(now).is_ok()).count()
         };
         assert_eq!([turns(0), turns(2), turns(3), turns(1_000)], [3, 2, 1, 3]);
-        let now = start + Duration::from_secs(1_000);
-        assert_eq!(limiter.turn(now), Err(Duration::from_secs(1)));
+        assert_eq!(limiter.turn(start + Duration::from_secs(1_000)), Err(Duration::from_secs(1)));
     }
 }

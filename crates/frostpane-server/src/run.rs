@@ -279,10 +279,7 @@ fn raise_file_limit() -> Option<u64> {
     let mut limit = getrlimit(Resource::Nofile);
     let before = limit.current;
     limit.current = limit.maximum;
-    match setrlimit(Resource::Nofile, limit) {
-        Ok(()) => limit.maximum,
-        Err(_) => before,
-    }
+    setrlimit(Resource::Nofile, limit).map_or(before, |()| limit.maximum)
 }
 
 /// Reduces a number of connections so that half of the files are left to the streams.

@@ -312,10 +312,8 @@ impl Service {
             undo(&draft, witness.as_deref());
         }
         let is_new = !witness.as_ref().is_some_and(|witness| witness.exists());
-        let created = StreamHandle::create_in(&draft, spec, settings, begin).and_then(|()| {
-            let moved = fs::rename(&draft, &folder);
-            moved.map_err(|_| not_begun())
-        });
+        let created = StreamHandle::create_in(&draft, spec, settings, begin)
+            .and_then(|()| fs::rename(&draft, &folder).map_err(|_| not_begun()));
         if let Err(problem) = created {
             undo(&draft, witness.as_deref().filter(|_| is_new));
             return Err(problem);
@@ -390,8 +388,7 @@ impl Service {
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
         let _alone = self.changing.lock().await;
-        let streams = self.streams();
-        join_all(streams.iter().map(|stream| stream.stop())).await;
+        join_all(self.streams().iter().map(|stream| stream.stop())).await;
         drop(sync::lock(&self.lock).take());
     }
 

@@ -126,8 +126,7 @@ impl Summary {
                 path.display()
             ))
         })?;
-        let summary = serde_json::from_str(file.status.get())?;
-        Ok(Self { in_use: true, ..summary })
+        Ok(Self { in_use: true, ..serde_json::from_str(file.status.get())? })
     }
 }
 

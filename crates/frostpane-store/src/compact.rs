@@ -1,7 +1,6 @@
 //! Compaction: drops texts of old releases and gives back space on disk.
 //!
-//! The history, the accounts and the ids of all releases remain, and an id whose text is dropped is never
-//! drawn again.
+//! The history, the accounts and all ids remain, and an id whose text is dropped is never drawn again.
 
 use std::collections::BTreeSet;
 

@@ -60,8 +60,7 @@ impl Creation {
 /// Files of an interrupted creation; an error if there are others.
 fn leftovers(folder: &Path) -> Result<Vec<PathBuf>> {
     let fail = |cause| Error::file(folder, cause);
-    let entries = fs::read_dir(folder).map_err(fail)?;
-    let names = entries.map(|entry| Ok(entry?.file_name()));
+    let names = fs::read_dir(folder).map_err(fail)?.map(|entry| Ok(entry?.file_name()));
     let names: Vec<_> = names.collect::<std::io::Result<_>>().map_err(fail)?;
     let drafts = [FILE, STATUS].map(|name| format!("{name}{DRAFT}"));
     let known = [&drafts[0], &drafts[1], SECRETS, STATUS, checksums::FILE];

@@ -106,8 +106,7 @@ impl<K: StoredKey> Store<K> {
 
     /// Refuses a store with events of its own: a user who is bounded in two places is not bounded.
     fn check_no_events(&self) -> Result<()> {
-        let sources = self.database.begin_read()?.open_table(SOURCES)?;
-        if sources.is_empty()? && !self.has_imported()? {
+        if self.database.begin_read()?.open_table(SOURCES)?.is_empty()? && !self.has_imported()? {
             return Ok(());
         }
         Err(Error::conflict(
@@ -207,8 +206,7 @@ impl<K: StoredKey> Store<K> {
 
     fn commit_progress(&mut self, progress: &BuildProgress, action: Option<Action>) -> Result<()> {
         let bytes = serde_json::to_vec(progress)?;
-        let change = ChangeSet { action, ..ChangeSet::default() };
-        self.commit_with(change, |transaction| {
+        self.commit_with(ChangeSet { action, ..ChangeSet::default() }, |transaction| {
             transaction.open_table(META)?.insert(BUILT, bytes.as_slice())?;
             Ok(())
         })

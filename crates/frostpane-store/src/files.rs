@@ -24,8 +24,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
 
 /// Has the names of new files in a folder survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|cause| Error::file(folder, cause))
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(|cause| Error::file(folder, cause))
 }
 
 /// Creates a temporary file without a name: no other process can open it, and it disappears with this one.

@@ -26,8 +26,7 @@ impl<K: StoredKey> Store<K> {
             Err(cause) if !self.has_exported(within)? => return Err(cause.into()),
             _ => {}
         }
-        let action = Action::Forgot { from: positions.start, to: positions.end };
-        self.commit_action(action, |transaction| {
+        self.commit_action(Action::Forgot { from: positions.start, to: positions.end }, |transaction| {
             let mut table = transaction.open_table(EXPORTED)?;
             table.retain(|(from, to), _| !within(from, to))?;
             Ok(())

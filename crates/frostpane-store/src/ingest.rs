@@ -31,8 +31,7 @@ impl<K: StoredKey> Store<K> {
         }
         let progress = value(&self.database, SOURCES, source)?;
         let progress = progress.map(|bytes| SourceProgress::from_bytes(&bytes)).transpose()?;
-        let progress = progress.unwrap_or_default();
-        Ok(SourceWriter::new(self, source, progress))
+        Ok(SourceWriter::new(self, source, progress.unwrap_or_default()))
     }
 
     /// Ingests a batch, and commits the progress of its source with it.

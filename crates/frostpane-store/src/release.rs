@@ -189,8 +189,7 @@ impl<K: StoredKey> Store<K> {
     }
 
     fn commit_row(&mut self, id: &str, row: &ReleaseRow) -> Result<()> {
-        let change = ChangeSet { release: Some((id, row)), ..ChangeSet::default() };
-        self.commit_with(change, |_| Ok(()))
+        self.commit_with(ChangeSet { release: Some((id, row)), ..ChangeSet::default() }, |_| Ok(()))
     }
 
     /// Makes the releases that were charged before the process ended, the same as they would have been.
@@ -240,8 +239,7 @@ impl<K: StoredKey> Store<K> {
         let Some(bytes) = value(&self.database, RELEASES, id)? else {
             return Ok(None);
         };
-        let text = Unpacker::new(&self.database).unpack(&bytes)?;
-        Ok(Some(serde_json::from_slice(&text)?))
+        Ok(Some(serde_json::from_slice(&Unpacker::new(&self.database).unpack(&bytes)?)?))
     }
 
     /// Says which panes or epochs cannot pay, and when they leave the window.
@@ -258,8 +256,7 @@ impl<K: StoredKey> Store<K> {
 
     /// Names panes or epochs by the time or the events that they cover.
     pub(crate) fn place(&self, numbers: &Range<i64>) -> String {
-        let is_user = self.stream.spec().unit.is_user();
-        let noun = match (is_user, numbers.end - numbers.start) {
+        let noun = match (self.stream.spec().unit.is_user(), numbers.end - numbers.start) {
             (true, 1) => "the epoch",
             (true, _) => "the epochs",
             (false, 1) => "the pane",

@@ -61,10 +61,7 @@ impl Secrets {
     /// A lower bound on the number of commits: the database never has fewer.
     pub fn commits(&self) -> u64 {
         let mut count = [0; size_of::<u64>()];
-        match self.file.read_exact_at(&mut count, 0) {
-            Ok(()) => u64::from_le_bytes(count),
-            Err(_) => 0,
-        }
+        self.file.read_exact_at(&mut count, 0).map_or(0, |()| u64::from_le_bytes(count))
     }
 
     pub fn count(&self, commits: u64) -> Result<()> {

@@ -45,10 +45,7 @@ impl<K: StoredKey> Store<K> {
 
     pub(crate) fn check_not_stopped(&self) -> Result<()> {
         let meta = self.database.begin_read()?.open_table(META)?;
-        match meta.get(STOPPED)? {
-            None => Ok(()),
-            Some(_) => Err(stopped()),
-        }
+        meta.get(STOPPED)?.map_or(Ok(()), |_| Err(stopped()))
     }
 }
 

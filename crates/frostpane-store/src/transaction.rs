@@ -49,8 +49,7 @@ impl<K: StoredKey> Store<K> {
         action: Action,
         more: impl FnOnce(&WriteTransaction) -> Result<()>,
     ) -> Result<()> {
-        let change = ChangeSet { action: Some(action), ..ChangeSet::default() };
-        self.commit_with(change, more)
+        self.commit_with(ChangeSet { action: Some(action), ..ChangeSet::default() }, more)
     }
 
     /// Commits all of a change or nothing: secrets first, then everything else in one transaction, then the
@@ -139,8 +138,7 @@ impl<K: StoredKey> Store<K> {
         let mut panes = transaction.open_table(PANES)?;
         for bounds in self.stream.closed() {
             if !self.stored_panes.contains(&(bounds.start, bounds.end)) {
-                let pane = self.stream.closed_pane(&bounds)?;
-                panes.insert((bounds.start, bounds.end), pane.as_slice())?;
+                panes.insert((bounds.start, bounds.end), self.stream.closed_pane(&bounds)?.as_slice())?;
             }
         }
         for removed in self.stored_panes.difference(&panes_of(&self.stream)) {
@@ -163,8 +161,7 @@ impl<K: StoredKey> Store<K> {
         let mut users = transaction.open_table(USERS)?;
         for (run, pieces) in &runs {
             for piece in (0..*pieces).filter(|_| !self.stored_runs.contains(run)) {
-                let bytes = self.stream.piece_of_run(run, piece)?;
-                users.insert(key_of(run, piece), bytes.as_slice())?;
+                users.insert(key_of(run, piece), self.stream.piece_of_run(run, piece)?.as_slice())?;
             }
         }
         let present: BTreeSet<RunOfUsers> = runs.into_iter().map(|(run, _)| run).collect();
@@ -205,8 +202,7 @@ fn record(transaction: &WriteTransaction, head: &ChainHead, action: &Action) -> 
 }
 
 fn panes_of<K: StoredKey>(stream: &Stream<K>) -> BTreeSet<(i64, i64)> {
-    let closed = stream.closed().into_iter();
-    closed.map(|pane| (pane.start, pane.end)).collect()
+    stream.closed().into_iter().map(|pane| (pane.start, pane.end)).collect()
 }
 
 pub(crate) fn runs_of<K: StoredKey>(stream: &Stream<K>) -> BTreeSet<RunOfUsers> {

@@ -1,5 +1,4 @@
-//! The witness: a file outside of a store that records how far its history has come, so that a copy is
-//! noticed.
+//! The witness: a file outside of a store that records how far its history is, so that a copy is noticed.
 //!
 #![doc = include_str!("witness.md")]
 
@@ -170,8 +169,7 @@ impl Witness {
     /// Takes all fences from the store that has them, so that a copy can go on.
     pub fn take(&mut self) -> Result<()> {
         self.fence = None;
-        let marks = self.fences()?.into_iter();
-        self.others = marks.map(|mark| self.hold(mark)).collect::<Result<_>>()?;
+        self.others = self.fences()?.into_iter().map(|mark| self.hold(mark)).collect::<Result<_>>()?;
         self.fence = self.others.pop();
         self.contents = None;
         Ok(())

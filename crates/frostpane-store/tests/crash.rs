@@ -33,8 +33,7 @@ fn child(folder: &Path, first: i64) {
         }
         println!("acknowledged {number}");
         if number % 3 == 0 && !is_continual(&store) {
-            let id = format!("release {number}");
-            if let Ok(release) = store.release(&id, longest(&store)) {
+            if let Ok(release) = store.release(&format!("release {number}"), longest(&store)) {
                 println!("release {number} {}", hash(&release.json));
             }
         }

@@ -173,8 +173,7 @@ fn a_small_disk_that_is_full_says_so_and_goes_on_with_more_room() {
         drop(create(&state, json));
         let mut known = Known::default();
         let mut store = Store::open(&state).unwrap();
-        let ended = go_on(&mut store, 5_000, &mut known);
-        says_what_to_do(&ended.unwrap_err());
+        says_what_to_do(&go_on(&mut store, 5_000, &mut known).unwrap_err());
         is_refused_until_opened_again(&mut store);
         drop(store);
         println!("{name}: full after {} hours", known.hours);

@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 use common::decoders::{PARTS, Part, Written};
 use frostpane::testing::{Entropy, InsecureSeededEntropy};
 
-/// Limits of one case.
 const LONGEST: Duration = Duration::from_secs(20);
 const MOST_KILOBYTES: u64 = 1 << 20;
 const FINGERPRINT: usize = 41;
@@ -36,7 +35,6 @@ fn packed(mut number: u64) -> Vec<u8> {
     packed
 }
 
-/// Replaces one number by another.
 fn overwrite(bytes: &mut Vec<u8>, place: usize, number: Vec<u8>) {
     let end = bytes[place..].iter().position(|byte| *byte < 0x80);
     let end = end.map_or(bytes.len(), |length| place + length + 1);

@@ -14,7 +14,6 @@ use frostpane::Bytes;
 use frostpane_store::Store;
 use serde::{Deserialize, Serialize};
 
-/// The current version of the tables.
 const FORMAT: u64 = 2;
 const HOURS: i64 = 13;
 const ID: &str = "kept";
@@ -25,7 +24,6 @@ const MOST_BYTES: u64 = 30_000;
 struct Expected {
     accounts: Vec<u8>,
     closed: Vec<Range<i64>>,
-    /// Hashes of the panes.
     panes: Vec<String>,
     counted: u64,
     head: String,
@@ -57,8 +55,7 @@ impl Expected {
 }
 
 fn golden(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    folder.join(name.replace(' ', "-"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name.replace(' ', "-"))
 }
 
 fn packed(folder: &Path, file: &str) -> PathBuf {
@@ -87,7 +84,6 @@ fn made(folder: &Path, json: &str) -> Store<Bytes> {
     store
 }
 
-/// Writes a missing golden store.
 fn write(name: &str, json: &str) {
     let to = golden(&format!("{FORMAT}-{name}"));
     if std::env::var_os("FROSTPANE_WRITE_GOLDEN").is_none() || to.exists() {

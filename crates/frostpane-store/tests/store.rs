@@ -142,8 +142,7 @@ fn an_id_gives_the_same_bytes_and_is_charged_once() {
             Span::Clock(time) => Span::Clock(time / 2),
         };
         assert_refuses(store.release("monday", shorter), "the id monday stands for a release of");
-        let other = store.release("tuesday", window).unwrap();
-        assert_ne!(other.json, first.json);
+        assert_ne!(store.release("tuesday", window).unwrap().json, first.json);
     }
 }
 
@@ -308,8 +307,7 @@ fn a_restored_copy_is_noticed_by_the_witness_and_its_past_is_spent_when_it_is_ac
         } else {
             assert!(matches!(store.release("again", longest(&store)), Err(Error::Refused(_))));
         }
-        let store = reopened(store, &path);
-        assert_eq!(store.history(1).unwrap().last().unwrap().what, Action::Restored);
+        assert_eq!(reopened(store, &path).history(1).unwrap().last().unwrap().what, Action::Restored);
     }
 }
 
@@ -360,7 +358,6 @@ fn a_history_that_extends_what_the_witness_knows_is_gone_on_with() {
     assert_refuses(Store::<Bytes>::open(&path), "it is a copy");
 }
 
-/// The fence of a witness with these contents.
 fn fence_of(witness: &[u8]) -> String {
     let contents: serde_json::Value = serde_json::from_slice(witness).unwrap();
     format!("witness.fence-{}", &contents["mark"].as_str().unwrap()[..32])
@@ -435,8 +432,7 @@ fn a_clock_behind_the_history_restores_nothing() {
     // A record of tomorrow, and a witness a week ahead.
     let database = redb::Database::open(path.join("frostpane.redb")).unwrap();
     let transaction = database.begin_write().unwrap();
-    let history = redb::TableDefinition::<u64, &[u8]>::new("history");
-    let mut table = transaction.open_table(history).unwrap();
+    let mut table = transaction.open_table(redb::TableDefinition::<u64, &[u8]>::new("history")).unwrap();
     let entry = table.get(1).unwrap().unwrap().value().to_vec();
     let entry = String::from_utf8(entry).unwrap();
     let year = entry.find("\\\"at\\\":\\\"20").unwrap() + 9;
@@ -492,8 +488,7 @@ fn a_beginning_that_was_interrupted_can_be_begun_again() {
         drop(Store::<Bytes>::open(&state).unwrap());
         assert!(begin(&state, "another").is_err());
         assert!(begin(&folder.join("elsewhere"), "witness").is_err());
-        let names = fs::read_dir(&state).unwrap();
-        assert_eq!(names.count(), 4);
+        assert_eq!(fs::read_dir(&state).unwrap().count(), 4);
         fs::remove_dir_all(&state).unwrap();
         frostpane_store::remove_witness(&folder.join("witness")).unwrap();
     }
@@ -538,13 +533,11 @@ fn a_pane_that_is_forgotten_is_in_no_list() {
     assert!(!shows(&mut store, "after"));
     assert_eq!(store.budget().unwrap().left, left - 1);
     assert!(store.forget(0..HOUR).is_err(), "there is none any more");
-    let store = reopened(store, &path);
-    assert!(store.stream().closed().iter().all(|pane| pane.start >= HOUR));
+    assert!(reopened(store, &path).stream().closed().iter().all(|pane| pane.start >= HOUR));
 }
 
 fn hours() -> i64 {
-    let passed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    passed.as_secs() as i64 / 3_600
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64 / 3_600
 }
 
 #[test]
@@ -553,8 +546,7 @@ fn time_does_not_go_to_the_future_and_a_witness_is_not_in_the_folder() {
     let mut store = create(&folder.join("state"), ALL[4].1);
     assert_refuses(store.tick((hours() + 50) * HOUR), "lies in the future");
     assert!(store.tick(HOUR).is_ok(), "nothing has changed");
-    let witness = folder.join("other").join("witness");
-    let inside = begin(&folder.join("other"), SIMPLE, None, Some(witness));
+    let inside = begin(&folder.join("other"), SIMPLE, None, Some(folder.join("other").join("witness")));
     assert_refuses(inside, "would be restored with it");
     assert!(!folder.join("other").exists(), "nothing was begun");
 }
@@ -596,7 +588,6 @@ fn only_ticks_end_an_epoch_of_people() {
     assert_eq!(store.stream().tally().late, 2);
 }
 
-/// The last thousand events.
 const LAST_THOUSAND: &str = r#"{ "window": 1000, "slide": 100, "top": 3 }"#;
 
 fn delivery<'a>(id: &'a str, digest: u8, batch: &'a Batch<Bytes>) -> Delivery<'a, Bytes> {
@@ -643,8 +634,7 @@ fn a_delivery_counts_once_under_its_id_also_in_another_process() {
         store = reopened(store, &state);
         assert!(matches!(deliver(&mut store, "c", 1, &[Some(5)], i64::MAX), Refused(_)));
     }
-    let unknown = deliver(&mut store, "c", 1, &[None], i64::MAX);
-    assert_eq!(unknown, taken(), "what was refused is not known");
+    assert_eq!(deliver(&mut store, "c", 1, &[None], i64::MAX), taken(), "what was refused is not known");
     assert_eq!(store.stream().counted(), 3);
 }
 
@@ -737,7 +727,6 @@ const IN_LITTLE_MEMORY: [&str; 3] = [
     r#"{"window": "24h", "slide": "2h", "top": 9, "unit": {"user": {"epoch": "6h"}}, "memory": "8MB", "continual": true, "epsilon": 10000}"#,
 ];
 
-/// Pushes users, each with an event of this hour.
 fn push_users(store: &mut Store<Bytes>, id: &str, hour: i64, users: Range<u32>) -> Result<(), Error> {
     let mut feed = store.feed(id)?;
     for user in users {
@@ -803,12 +792,10 @@ fn a_read_that_fails_is_not_said_to_be_damage() {
         failed += 1;
     }
     assert!(failed > 3, "{failed} reads were made to fail");
-    let store = Store::<Bytes>::open(&state).unwrap();
-    assert_eq!(store.stream().counted(), 2_000);
+    assert_eq!(Store::<Bytes>::open(&state).unwrap().stream().counted(), 2_000);
 }
 
-/// The event at which memory ran out depends on all users: nothing of the epoch is released, nor after
-/// reopening.
+/// The event at which memory ran out depends on all users: of the epoch nothing is ever released.
 #[test]
 fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
     for json in IN_LITTLE_MEMORY {
@@ -837,8 +824,7 @@ fn people_whom_neither_memory_nor_disk_has_room_for_stop_a_state_for_good() {
         let mut store = Store::<Bytes>::accept_restored(&path, false).unwrap();
         store.feed("others").unwrap().finish(true).unwrap();
         if !is_continual(&store) {
-            let spent = store.release("after", longest(&store));
-            assert!(matches!(spent, Err(Error::Refused(_))));
+            assert!(matches!(store.release("after", longest(&store)), Err(Error::Refused(_))));
         }
     }
 }

@@ -53,8 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A week of searches, one a second: a few made by many users, very many made by one user,
-/// and a power cut.
+/// A week of searches, one a second: a few by many users, very many by one user, and a power cut.
 fn stream() -> impl Iterator<Item = (i64, String)> {
     const WEEK: i64 = 7 * 86_400;
     (0..WEEK).map(|second| {

@@ -1,5 +1,4 @@
-//! Which pages are read most right now? Continual release: one release after every thousand visits, all
-//! at one epsilon.
+//! Which pages are read most right now? Continual release after every thousand visits, all at one epsilon.
 //!
 //! Each release is final, and all of them together cost epsilon once: noise belongs to the panes, and
 //! is the same in every release that a pane is in.
@@ -44,8 +43,7 @@ fn main() -> frostpane::Result<()> {
     Ok(())
 }
 
-/// The front page all the time, one page until the middle and another after it, and others now and
-/// then.
+/// The front page all the time, one page until the middle and another after it, and others at times.
 fn page(visit: u64) -> &'static str {
     const OTHERS: [&str; 5] = ["/about", "/jobs", "/terms", "/blog", "/help"];
     match visit % 10 {

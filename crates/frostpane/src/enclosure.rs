@@ -347,7 +347,6 @@ mod tests {
                 assert_eq!(found, high as f64 / 2f64.powi(bits as i32), "{high}");
             }
         }
-        let wide = Enclosure::one(300).scaled(3, 4);
-        assert_eq!(wide.approximate(), 0.75);
+        assert_eq!(Enclosure::one(300).scaled(3, 4).approximate(), 0.75);
     }
 }

@@ -1,5 +1,4 @@
-//! The statements of a release about the requested window, wherever it begins, against exact counts of
-//! adversarial streams.
+//! The statements of a release about the requested window, against exact counts of adversarial streams.
 //!
 //! Streams are the same in every run; seeds and noise are new. A statement may be untrue as often as the
 //! confidence of 0.95 allows. Each limit is passed with probability below [`FALSE_ALARM`]; with about 600
@@ -68,8 +67,7 @@ impl WindowRequest {
 
     /// The least L2 for which the promises are predicted for a window of this many events.
     fn bound(&self, policy: Policy, events: u64) -> Option<u64> {
-        let forecast = self.builder(policy).forecast(events, None).unwrap();
-        forecast.least_norm_asked
+        self.builder(policy).forecast(events, None).unwrap().least_norm_asked
     }
 
     /// So large that only some streams are tested.
@@ -242,7 +240,6 @@ fn check_policies(name: &str, request: &WindowRequest, keys: &[u32], stops: &[St
     }
 }
 
-/// Random keys below a number.
 struct Uniformly(InsecureSeededEntropy);
 
 impl Uniformly {
@@ -518,8 +515,7 @@ fn declared_keys_in_a_stream_too_flat_for_counts() {
     let heavy: Vec<u64> =
         (0..KEYS).filter(|key| f64::from(truth.counts[*key as usize]) >= 0.1 * truth.norm()).collect();
     assert_eq!(heavy, [0, 1, 2, 3, 4]);
-    let light = |key: u64| f64::from(truth.counts[key as usize]) <= 0.05 * truth.norm();
-    assert!((5..KEYS).all(light));
+    assert!((5..KEYS).all(|key: u64| f64::from(truth.counts[key as usize]) <= 0.05 * truth.norm()));
 
     for (rows, width) in [(31, 16_384), (5, 256)] {
         let mut hitters = HeavyHitters::builder(Keys::range(0..KEYS).unwrap())
@@ -590,10 +586,8 @@ fn memory_does_not_grow_with_the_stream() {
 fn windows_of_every_length_cover_what_they_say() {
     for policy in POLICIES {
         for (window, slide) in [(1_000_000, None), (300_000, Some(1_000)), (77_777, Some(1_111))] {
-            let events = match slide {
-                None => Window::events(window),
-                Some(slide) => Window::events(window).slide(slide),
-            };
+            let events = Window::events(window);
+            let events = slide.map_or(events, |slide| events.slide(slide));
             let builder = HeavyHitters::<u64>::builder(Keys::open())
                 .epsilon(100.0)
                 .releases(1_000)

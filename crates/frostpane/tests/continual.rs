@@ -71,8 +71,7 @@ fn score(task: &RivalTask, mut continual: Continual<u64>) -> (f64, f64) {
 
 fn tasks() -> Vec<RivalTask> {
     let real = |name: &'static str, first: usize, window, heavy, least_f1, most_error| {
-        let stream = real_stream(name)?;
-        let keys = stream.events.into_iter().take(first).map(|(_, key)| key);
+        let keys = real_stream(name)?.events.into_iter().take(first).map(|(_, key)| key);
         Some(RivalTask { name, keys: numbered(keys), window, heavy, least_f1, most_error })
     };
     let mut zipf = Zipf::new(1.1, 20_000, 5);
@@ -357,13 +356,11 @@ fn wrong_requests_say_what_to_do() {
     // Twice in each of 32 windows, at a chance of 1e-50 each.
     let open = || HeavyHitters::<u64>::builder(Keys::open());
     let small = open().delta(1e-60).continual();
-    let advice = "take 1e-48 or more, or declare the keys";
-    assert!(small.err().unwrap().to_string().contains(advice));
+    assert!(small.err().unwrap().to_string().contains("take 1e-48 or more, or declare the keys"));
     assert!(open().delta(1e-48).continual().is_ok());
     let policy = open().policy(Policy::Smooth).continual();
     assert!(policy.err().unwrap().to_string().contains("leave the policy out"));
-    let several = open().releases(2).continual();
-    assert!(several.err().unwrap().to_string().contains("leave releases out"));
+    assert!(open().releases(2).continual().err().unwrap().to_string().contains("leave releases out"));
     let uneven = declared(5, 1).window(Window::events(100).slide(30)).continual();
     assert!(uneven.err().unwrap().to_string().contains("make it 120 events, or leave the slide out"));
     let none = declared(5, 100).together(0).continual().err().unwrap().to_string();

@@ -22,8 +22,7 @@ fn builder(keys: Keys<u64>, norm: Norm) -> Builder<u64> {
 }
 
 fn noise(sensitivity: u32, share: f64, entropy: &mut impl Entropy) -> i64 {
-    let epsilon = Epsilon::new(share * EPSILON).unwrap();
-    DiscreteLaplace::new(sensitivity, epsilon).sample(entropy).unwrap()
+    DiscreteLaplace::new(sensitivity, Epsilon::new(share * EPSILON).unwrap()).sample(entropy).unwrap()
 }
 
 /// The least `q` with `2 Pr[noise > q] <= 0.05 * 0.05` at sensitivity 1, by the formula of the tail.
@@ -32,8 +31,7 @@ fn quantile(share: f64) -> i64 {
     (0..).find(|q| 2.0 * p.powi(q + 1) / (1.0 + p) <= 0.05 * 0.05).unwrap().into()
 }
 
-/// 2,550 events: key 7, but ten other keys in turn in the pane from 1,500, in which the last 1,025 events
-/// begin.
+/// 2,550 events: key 7, but ten others in turn in the pane from 1,500, in which the last 1,025 events begin.
 fn events() -> impl Iterator<Item = Option<u64>> {
     (0..2_550).map(|event| Some(if event / 100 == 15 { 100 + event % 10 } else { 7 }))
 }
@@ -168,8 +166,7 @@ fn by_the_clock_the_edges_are_those_of_panes_and_of_what_was_asked_for() {
         assert_eq!((whole.window.events, whole.asked.slack), (4, Some(0)));
         // An event exactly on a whole second moves the end to the next one.
         hitters.update_at(shift + 26_000_000, 1).unwrap();
-        let next = hitters.release().unwrap();
-        assert_eq!(next.window.to, at(shift + 27_000_000));
+        assert_eq!(hitters.release().unwrap().window.to, at(shift + 27_000_000));
     }
 }
 
@@ -307,8 +304,7 @@ fn a_pane_that_another_thread_closes_stays_charged() {
     }
 }
 
-/// 30,000 of 40,000 declared keys occur once. Noise alone passes the threshold, so thousands of either kind
-/// are listed, each once.
+/// 30,000 of 40,000 declared keys occur once. Noise alone passes the threshold: thousands of both are listed.
 #[test]
 fn a_declared_key_is_listed_once_however_many_there_are() {
     for threads in [1, 2] {

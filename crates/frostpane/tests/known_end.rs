@@ -118,8 +118,7 @@ fn memory_stays_within_the_plan_whatever_the_order() {
     let plan = builder.plan().unwrap();
     let mut hitters = builder.build().unwrap();
     for i in 0..200_000_i64 {
-        let key = format!("key {i:010}");
-        hitters.update_at(i * 7_919 % 60 * MINUTE, key.as_bytes()).unwrap();
+        hitters.update_at(i * 7_919 % 60 * MINUTE, format!("key {i:010}").as_bytes()).unwrap();
     }
     let taken = hitters.bytes();
     assert!(taken <= plan.memory.total(), "{taken} of {}", plan.memory.total());
@@ -199,8 +198,7 @@ fn many_events_at_once_are_the_same_as_one_by_one() {
     for together in [1_000, 4_097, 9_000] {
         let mut hitters = builder().build().unwrap();
         for some in events.chunks(together) {
-            let some = some.iter().map(|(time, key)| Event::at(*time, *key));
-            hitters.extend(some).unwrap();
+            hitters.extend(some.iter().map(|(time, key)| Event::at(*time, *key))).unwrap();
         }
         assert_eq!(hitters.release().unwrap(), expected, "{together} at a time");
     }

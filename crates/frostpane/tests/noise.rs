@@ -19,8 +19,7 @@ fn probability(scale: f64, x: i64) -> f64 {
     (1.0 - p) / (1.0 + p) * p.powi(x.unsigned_abs() as i32)
 }
 
-/// Pearson's statistic over the values expected at least 20 times with the rest in one cell, and the degrees
-/// of freedom.
+/// Pearson's statistic over the values expected 20 times or more and the rest, and the degrees of freedom.
 fn chi_square(seen: &HashMap<i64, u64>, draws: u64, probability: impl Fn(i64) -> f64) -> (f64, f64) {
     let (mut statistic, mut cells) = (0.0, 0.0);
     let (mut rest_seen, mut rest_expected) = (draws as f64, draws as f64);

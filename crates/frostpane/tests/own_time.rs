@@ -41,8 +41,7 @@ type CountsByWindow = BTreeMap<(i64, String), u64>;
 
 fn see(counts: &mut CountsByWindow, pane: i64, release: &Release<Bytes>) {
     for heavy in &release.heavy {
-        let key = String::from_utf8(heavy.key.to_vec()).unwrap();
-        counts.insert((pane, key), heavy.count);
+        counts.insert((pane, String::from_utf8(heavy.key.to_vec()).unwrap()), heavy.count);
     }
 }
 
@@ -57,8 +56,7 @@ fn released((asked, pane, _): (&str, i64, i64), sent: &[Sent]) -> CountsByWindow
     let mut stream = Stream::<Bytes>::new(spec, Keys::list(keys).unwrap(), BEGIN).unwrap();
     let others = (BEGIN / HOUR..12 * 24).step_by(4).flat_map(|hour| {
         let time = hour * HOUR + HOUR;
-        let one = |user| Sent { clock: time, time, user, key: "base" };
-        ["a", "b", "c"].map(one)
+        ["a", "b", "c"].map(|user| Sent { clock: time, time, user, key: "base" })
     });
     let mut sent: Vec<Sent> = sent.iter().copied().chain(others).collect();
     sent.sort_by_key(|sent| sent.clock);

@@ -47,7 +47,6 @@ fn event(happened: &Happened) -> Event<'static, u64> {
     Event::by(USERS[user], time, key)
 }
 
-/// The counts of two days before noise.
 fn counted<'a>(
     builder: Builder<u64>,
     events: impl IntoIterator<Item = Event<'a, u64>>,
@@ -97,8 +96,7 @@ impl ShownReleases {
     }
 }
 
-/// A release is a function of its noisy numbers: streams with equal noisy numbers have equal releases, byte
-/// for byte.
+/// A release is a function of its noisy numbers: streams with equal ones have equal releases, to the byte.
 #[test]
 fn a_release_says_nothing_that_its_noisy_numbers_do_not() {
     for (keys, norm) in
@@ -377,8 +375,7 @@ fn a_time_that_is_over_begins_where_an_epoch_does() {
     assert!(from(0).is_none() && from(24).is_none());
 }
 
-/// Each of 100 days, all but one without users, has a release with a noisy number of events. Seeded: it
-/// passes always or never.
+/// Each of 100 days, all but one without users, has a release with a noisy number of events. Seeded.
 #[test]
 fn days_without_anybody_have_lists_with_noise_in_their_numbers() {
     draw_from(5);
@@ -499,8 +496,7 @@ fn a_disk_that_loses_users_is_an_error_for_good() {
     let first = hitters.release().unwrap_err();
     assert_eq!(first.kind(), ErrorKind::Memory);
     for _ in 0..20 {
-        let again = hitters.release().unwrap_err();
-        assert_eq!(again.to_string(), first.to_string());
+        assert_eq!(hitters.release().unwrap_err().to_string(), first.to_string());
     }
     assert!(!first.to_string().contains(|letter: char| letter.is_ascii_digit()), "{first}");
 }
@@ -523,16 +519,14 @@ fn a_sample_of_users_is_the_same_users_always() {
     assert!((836..1_164).contains(&all.len()), "{}", all.len());
     assert!(all.values().all(|count| *count == 2), "on both days or on none");
     let even = sample(&|user| user % 2 == 0);
-    let expected = all.into_iter().filter(|(user, _)| user % 2 == 0);
-    assert!(even.into_iter().eq(expected));
+    assert!(even.into_iter().eq(all.into_iter().filter(|(user, _)| user % 2 == 0)));
 }
 
 /// Ids are compared whole, also if one begins like another.
 #[test]
 fn no_two_ids_are_one_user() {
     let ids = [&b"a"[..], b"a\0", b"aa", b"A", b"a "];
-    let counts = counted(people(Keys::open(), 1, 1), ids.map(|id| Event::by(id, 0, 3)));
-    assert_eq!(counts[&3], 5);
+    assert_eq!(counted(people(Keys::open(), 1, 1), ids.map(|id| Event::by(id, 0, 3)))[&3], 5);
     let nobody = [Event::at(0, 3), Event::by(b"", 0, 3)];
     assert_eq!(counted(people(Keys::open(), 1, 1), nobody), BTreeMap::new());
 }
@@ -573,8 +567,7 @@ fn more_epochs_than_can_have_an_account_are_refused() {
     let builder = || people(Keys::open(), 1, 1).unit(Unit::User(instants));
     let once = two_days(builder()).build().err().unwrap().to_string();
     assert!(once.contains("epochs of 1us, but may have at most 16777216"), "{once}");
-    let instants = Duration::from_micros(1_000);
-    let slide = Window::clock(instants).slide(Duration::from_micros(1));
+    let slide = Window::clock(Duration::from_micros(1_000)).slide(Duration::from_micros(1));
     let history = builder().window(slide).history(at(0), at(DAY)).err().unwrap();
     assert!(history.to_string().contains("a time of too many slides"), "{history}");
 }

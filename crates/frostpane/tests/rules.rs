@@ -168,8 +168,7 @@ fn rule_5_panes_that_were_made_with_other_numbers_are_not_added_up() {
 
 #[test]
 fn rule_5_sketches_of_other_dimensions_or_another_seed_are_not_added_up() {
-    let dimensions = Dimensions { rows: 3, width: 16 };
-    let mut sum = CountSketch::new(dimensions, SEED);
+    let mut sum = CountSketch::new(Dimensions { rows: 3, width: 16 }, SEED);
     sum.add(u64::hash(7, SEED), 5);
     let before = sum.clone();
     for (rows, width, seed) in [(3, 16, SEED + 1), (5, 16, SEED), (3, 32, SEED)] {
@@ -182,8 +181,7 @@ fn rule_5_sketches_of_other_dimensions_or_another_seed_are_not_added_up() {
 
     // An exact pane has no sketch, and hashes its keys by its seed.
     let exact = PaneShape::new(50, 0, None, SEED + 1).unwrap();
-    let error = pane_of([1, 2, 3], exact).add_to(&mut sum).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Pane);
+    assert_eq!(pane_of([1, 2, 3], exact).add_to(&mut sum).unwrap_err().kind(), ErrorKind::Pane);
 }
 
 /// Keys that all have the same hash.

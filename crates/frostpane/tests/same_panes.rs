@@ -24,7 +24,6 @@ fn builder<K: Key>(policy: Policy, entries: u32) -> Builder<K> {
         .entries(entries)
 }
 
-/// A release without noise.
 fn release<K: Key>(builder: Builder<K>, feed: impl Fn(&mut HeavyHitters<K>)) -> Release<K> {
     let mut hitters = builder.epsilon(1_000.0).build().unwrap();
     feed(&mut hitters);
@@ -42,8 +41,7 @@ fn a_batch_is_its_events_one_by_one() {
             for length in [1, 776, 778, 5_000, EVENTS] {
                 let batched = release(builder(policy, entries), |hitters| {
                     for start in (0..EVENTS).step_by(length as usize) {
-                        let end = EVENTS.min(start + length);
-                        hitters.update_batch((start..end).map(key)).unwrap();
+                        hitters.update_batch((start..EVENTS.min(start + length)).map(key)).unwrap();
                     }
                 });
                 assert_eq!(batched, single, "batches of {length}");

@@ -1,5 +1,4 @@
-//! Lemmas 1 to 3 by exhaustion over all short streams and their neighbours, and unsound mechanisms that
-//! violate them.
+//! Lemmas 1 to 3 by exhaustion over all short streams and their neighbours, and mechanisms that violate them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -206,8 +205,7 @@ fn counts_are_below_the_truth_by_no_more_than_the_cut_and_no_more_than_k_are_kep
         let shape = shape(capacity, entries);
         let panes = ClosedPanes::new(shape);
         for stream in streams(&keys(4), 8) {
-            let merged = merge(panes.of(&stream, &[3, 5, 8]), shape);
-            for pane in [close(&stream, shape), merged] {
+            for pane in [close(&stream, shape), merge(panes.of(&stream, &[3, 5, 8]), shape)] {
                 assert!(pane.counts().len() <= entries as usize);
                 let cut = pane.cut() as i64;
                 for (key, count) in counts_of([pane]).iter().enumerate() {

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use frostpane::{HeavyHitters, Keys, Norm, Release, Window};
 
 fn count(release: &Release<u64>, key: u64) -> i64 {
-    let heavy = release.heavy.iter().find(|heavy| heavy.key == key);
-    heavy.expect("the key comes often").count as i64
+    release.heavy.iter().find(|heavy| heavy.key == key).expect("the key comes often").count as i64
 }
 
 /// Consecutive windows share the noise of all panes but two. So the noisy counts of an open key with equal

@@ -101,8 +101,7 @@ fn what_is_not_usual_is_written_too() {
 
 #[test]
 fn each_field_alone_is_read_as_it_was_written() {
-    let all = serde_json::to_value(all_set()).unwrap();
-    for (name, value) in all.as_object().unwrap() {
+    for (name, value) in serde_json::to_value(all_set()).unwrap().as_object().unwrap() {
         let alone: Spec = serde_json::from_value(json!({ name: value })).unwrap();
         assert_eq!(serde_json::to_value(&alone).unwrap()[name], *value, "{name}");
         let fixed = ["version", "unit"].contains(&name.as_str());
@@ -119,8 +118,7 @@ fn whatever_is_written_is_read_again() {
         let written = any(&mut below);
         let text = serde_json::to_string(&written).unwrap();
         assert_eq!(read(&text).unwrap(), written, "{text}");
-        let pretty = serde_json::to_string_pretty(&written).unwrap();
-        assert_eq!(read(&pretty).unwrap(), written);
+        assert_eq!(read(&serde_json::to_string_pretty(&written).unwrap()).unwrap(), written);
     }
 }
 

@@ -33,8 +33,7 @@ fn the_smooth_policy_leaves_three_quarters() {
         assert_eq!((releases[0].cut, releases[0].boundaries_epsilon), (0, 0.125));
         assert_eq!((releases[0].policy, releases[0].epsilon), (Policy::Smooth, EPSILON));
         let noises = releases.iter().map(|release| {
-            let heavy = release.heavy.iter().find(|heavy| heavy.key == 1).unwrap();
-            heavy.count as f64 - 18_000.0
+            release.heavy.iter().find(|heavy| heavy.key == 1).unwrap().count as f64 - 18_000.0
         });
         assert_scale("key 1", noises, 2.0 / (counts * EPSILON));
         if norm == Norm::L2 {

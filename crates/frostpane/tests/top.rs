@@ -3,12 +3,10 @@
 use crate::common::{NO_NOISE, Zipf};
 use frostpane::{Builder, Edge, HeavyHitters, Keys, Norm, Release, Window};
 
-/// A release of a Zipf stream.
 fn zipf(epsilon: f64, change: impl FnOnce(Builder<u64>) -> Builder<u64>) -> Release<u64> {
     const EVENTS: u64 = 50_000;
     let builder = HeavyHitters::builder(Keys::open()).window(Window::events(EVENTS));
-    let builder = builder.until(Edge::Event(EVENTS));
-    let mut hitters = change(builder).epsilon(epsilon).build().unwrap();
+    let mut hitters = change(builder.until(Edge::Event(EVENTS))).epsilon(epsilon).build().unwrap();
     let mut zipf = Zipf::new(1.0, 2_000, 7);
     hitters.update_batch((0..EVENTS).map(|_| zipf.key())).unwrap();
     hitters.release().unwrap()

@@ -68,9 +68,8 @@ fn a_shorter_window_may_be_asked_for() {
             )
         );
     }
-    let error = hitters.release_over(Duration::from_secs(1)).unwrap_err();
     assert_eq!(
-        error.to_string(),
+        hitters.release_over(Duration::from_secs(1)).unwrap_err().to_string(),
         "this window goes by the number of events: ask for events, not for a duration"
     );
 }
@@ -242,9 +241,8 @@ fn a_pane_that_waits_for_late_events_is_charged_like_any_other() {
     hitters.release_over(seconds(30)).unwrap();
     hitters.update_at(35 * SECOND, 1).unwrap();
     hitters.update_at(6 * SECOND, 1).unwrap();
-    let error = hitters.release_over(seconds(40)).unwrap_err();
     assert_eq!(
-        error.kind(),
+        hitters.release_over(seconds(40)).unwrap_err().kind(),
         ErrorKind::Budget,
         "only the panes from 0 and from 20 have been released, and both wait"
     );

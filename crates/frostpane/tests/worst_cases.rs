@@ -27,8 +27,7 @@ impl CountedStream {
     /// As many keys with this count as there is room for.
     fn full_of(count: u64, most_keys: u64, in_turns: bool) -> Self {
         let count = count.clamp(1, EVENTS);
-        let keys = (EVENTS / count).min(most_keys);
-        Self { counts: vec![count; keys as usize], in_turns }
+        Self { counts: vec![count; (EVENTS / count).min(most_keys) as usize], in_turns }
     }
 
     fn keys(&self) -> Vec<Option<u64>> {
@@ -85,7 +84,6 @@ impl CountedStream {
 struct WorstCaseSetting {
     name: &'static str,
     builder: Builder<u64>,
-    /// The most keys.
     universe: u64,
     in_turns: bool,
 }
@@ -126,8 +124,7 @@ impl WorstCaseSetting {
         for step in 0..STEPS {
             let mut entropy = InsecureSeededEntropy::new(step as u64);
             let mut hitters = self.hitters(&full_of(counts[step]));
-            let release = hitters.release_with_entropy(EVENTS, &mut entropy).unwrap();
-            counts.push(count(&release));
+            counts.push(count(&hitters.release_with_entropy(EVENTS, &mut entropy).unwrap()));
         }
         let settled: u64 = counts.iter().rev().take(SETTLED).sum();
         full_of((settled + SETTLED as u64 / 2) / SETTLED as u64)

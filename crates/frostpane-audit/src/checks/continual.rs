@@ -34,7 +34,6 @@ const UNIVERSE: u64 = 3;
 /// Events of each of two keys in a pane, besides the one that differs.
 const SOME: u64 = 12;
 const PANE: u64 = 2 * SOME + 1;
-/// Readings of each release.
 const READINGS: u32 = 16;
 
 /// A block of one key, or with another key first, so that its norm is one less throughout. It grows to a
@@ -154,8 +153,7 @@ pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     };
     let often = 2 * floor;
     let pane = LIVE * often;
-    let builder = builder(setting, pane)?.alpha(0.01);
-    let audit = Audit::of(builder, mutant);
+    let audit = Audit::of(builder(setting, pane)?.alpha(0.01), mutant);
     Ok(Box::new(move |side| {
         let mut continual = audit.clone().continual()?;
         for event in 0..pane {

@@ -80,8 +80,7 @@ impl Distinguisher {
 
 /// The noisy count of a key, if it is listed.
 pub fn noisy(release: &Release<u64>, key: u64) -> Option<u64> {
-    let heavy = release.heavy.iter().find(|heavy| heavy.key == key)?;
-    Some(heavy.count - release.cut)
+    Some(release.heavy.iter().find(|heavy| heavy.key == key)?.count - release.cut)
 }
 
 /// One release at the end of either stream.

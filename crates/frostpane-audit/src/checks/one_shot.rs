@@ -69,7 +69,6 @@ impl Shape {
     }
 }
 
-/// So many events of one key.
 fn times(key: u64, count: usize) -> KeyStream {
     vec![Some(key); count]
 }
@@ -79,7 +78,6 @@ fn feed(audited: &mut Audited<u64>, stream: &[Option<u64>]) -> Result<()> {
     Ok(())
 }
 
-/// One release at the end of the stream.
 fn at_the_end(
     setting: &Setting,
     mutant: Option<Mutant>,
@@ -181,8 +179,7 @@ pub fn from_sketch(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     }))
 }
 
-/// The last event of the pane in which the window begins: only the part that the window leaves out can reveal
-/// it.
+/// The last event of the pane in which the window begins: only the part that is left out can reveal it.
 pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     const PANE: u64 = 60;
     let audit = Shape { window: 2 * PANE, ..Shape::exact(PANE as usize) }.audit(setting, mutant)?;
@@ -196,13 +193,11 @@ pub fn pane_edge(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
             })?;
         }
         let release = audited.release()?;
-        let slack = release.asked.slack.ok_or("the pane was not measured")?;
-        Ok(TrialOutcome::number(slack as i64))
+        Ok(TrialOutcome::number(release.asked.slack.ok_or("the pane was not measured")? as i64))
     }))
 }
 
-/// A release that covers the event, an adaptive stream, and a second release whose window begins in the pane
-/// of the event.
+/// A release that covers the event, an adaptive stream, and one whose window begins in the event's pane.
 pub fn reaction(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial> {
     let pane = 2 * SOME + 1;
     let audit = Shape { window: 2 * pane as u64 - 5, ..Shape::exact(pane) }.audit(setting, mutant)?;

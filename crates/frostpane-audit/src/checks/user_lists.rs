@@ -44,10 +44,8 @@ pub fn audit(setting: &Setting, mutant: Option<Mutant>, bounds: Bounds, panes: u
     Ok(Audit::of(builder, mutant))
 }
 
-/// The events of each pane.
 type EventsByPane = Vec<Vec<UserEvent>>;
 
-/// With and without the target.
 fn streams(panes: EventsByPane) -> [EventsByPane; 2] {
     let pairs = panes.into_iter().map(with_and_without);
     let (with, without) = pairs.map(|[with, without]| (with, without)).unzip();
@@ -59,8 +57,7 @@ fn pass(continual: &mut AuditedContinual<u64>, events: &[UserEvent], end: i64) -
     for event in events {
         event.give(|event| continual.push(event))?;
     }
-    let due = continual.advance_to(START + end)?.pop();
-    due.ok_or_else(|| "a pane ended without a release".into())
+    continual.advance_to(START + end)?.pop().ok_or_else(|| "a pane ended without a release".into())
 }
 
 /// All releases, with panes of this length.
@@ -97,8 +94,7 @@ fn thirds(setting: &Setting, mutant: Option<Mutant>, lists: Lists) -> Result<Tri
     };
     let streams = streams((0..u64::from(PANES)).map(pane).collect());
     Ok(Box::new(move |side| {
-        let lists = lists(&audit, &streams[side as usize], slide)?;
-        Ok(TrialOutcome::number(come_to(&lists)))
+        Ok(TrialOutcome::number(come_to(&lists(&audit, &streams[side as usize], slide)?)))
     }))
 }
 
@@ -152,8 +148,7 @@ pub fn new_key_again(setting: &Setting, mutant: Option<Mutant>) -> Result<Trial>
     let streams = streams(vec![vec![someone(0); 2], vec![someone(slide)], Vec::new(), Vec::new()]);
     Ok(Box::new(move |side| {
         let lists = lists(&audit, &streams[side as usize], slide)?;
-        let named = lists.iter().filter(|list| noisy(list, 0).is_some());
-        Ok(TrialOutcome::number(named.count() as i64))
+        Ok(TrialOutcome::number(lists.iter().filter(|list| noisy(list, 0).is_some()).count() as i64))
     }))
 }
 

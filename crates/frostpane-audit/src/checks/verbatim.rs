@@ -12,17 +12,14 @@ use crate::exact::Loss;
 use crate::setting::Setting;
 use crate::user_events::{EPOCH, START, UserEvent, distinct_users, with_and_without};
 
-/// The logarithm of the maximal chance that one text of a sound mechanism alarms: there are thousands of
-/// texts.
+/// The logarithm of the maximal chance that one text of a sound mechanism alarms: there are thousands.
 const FALSE_ALARM: f64 = -32.0;
 /// More runs take too long.
 const MOST_RUNS: f64 = 2_000.0;
 const SOME: u64 = 40;
-/// Panes of an epoch.
 const PANES: i64 = 2;
 const SLIDE: i64 = EPOCH / PANES;
 
-/// The texts of a run.
 type Words = BTreeSet<String>;
 
 /// Observes a mechanism on a stream.
@@ -67,8 +64,7 @@ fn giveaway(told: &[HashMap<String, u32>; 2], runs: u32) -> Option<&str> {
         let always = told[side].iter().filter(move |(_, times)| **times == runs);
         always.filter(move |(word, _)| !told[1 - side].contains_key(*word))
     };
-    let all = of(0).chain(of(1)).map(|(word, _)| word.as_str());
-    all.max_by_key(|word| (word.len(), *word))
+    of(0).chain(of(1)).map(|(word, _)| word.as_str()).max_by_key(|word| (word.len(), *word))
 }
 
 /// The target alone, at odd times, or with more than counts; others come in every pane, if there are any.

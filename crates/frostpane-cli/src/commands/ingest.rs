@@ -78,8 +78,7 @@ pub fn run<K: TextKey>(args: &IngestArgs) -> Result<()> {
     let time = IngestTime::new(&store, clock, args.accept_clock)?;
     let mut all = 0;
     for (id, files) in &ids {
-        let schema = Schema { whole_lines: !args.whole, ..schema.clone() };
-        let mut source = Source::new(files, schema)?;
+        let mut source = Source::new(files, Schema { whole_lines: !args.whole, ..schema.clone() })?;
         let taken = take(&mut store, &mut source, (id, args.whole), &time, &mut |_| Ok(()))?;
         tell(format_args!("{id}: {taken}"));
         all += taken.new;
@@ -118,8 +117,7 @@ fn ids(args: &IngestArgs, schema: &Schema) -> Result<Vec<(String, Vec<PathBuf>)>
         }
         None => {
             let each = Source::new(files, schema.clone())?;
-            let each = each.files().into_iter().map(|file| Ok((name(file)?, vec![file.to_owned()])));
-            each.collect()
+            each.files().into_iter().map(|file| Ok((name(file)?, vec![file.to_owned()]))).collect()
         }
     }
 }
@@ -255,10 +253,7 @@ pub fn take<K: TextKey>(
         tell(format_args!("{id} was said to be complete, and had more events all the same: they were taken"));
     }
     if store.ahead() > ahead {
-        let end = match time.clock.until {
-            Some(_) => "at or after --until",
-            None => "in the future",
-        };
+        let end = if time.clock.until.is_some() { "at or after --until" } else { "in the future" };
         tell(format_args!(
             "{} {end}, and left out for good: not counted when {id} comes again (this number is for you, not \
              for publication); to count them, ingest them under another --id, with an --until after them",

@@ -118,16 +118,14 @@ fn create<K: TextKey>(args: &InitArgs, request: &ReleaseRequest, keys: Keys<K>) 
         return Err(Failure::Message(NO_TIME_COLUMN.to_owned()));
     }
     let spec = request.builder(keys.clone()).spec()?;
-    let store = Store::create(&args.dir, spec, keys, begin(args)?)?;
-    tell_next(args, &store)
+    tell_next(args, &Store::create(&args.dir, spec, keys, begin(args)?)?)
 }
 
 pub fn like<K: TextKey>(args: &InitArgs, other: &Path) -> Result<()> {
     let other = Store::<K>::open(other)?;
     let mut begin = begin(args)?;
     begin.input = begin.input.or_else(|| other.header().input.clone());
-    let store = Store::create_like(&args.dir, &other, begin)?;
-    tell_next(args, &store)
+    tell_next(args, &Store::create_like(&args.dir, &other, begin)?)
 }
 
 fn tell_next<K: TextKey>(args: &InitArgs, store: &Store<K>) -> Result<()> {

@@ -15,7 +15,7 @@ use crate::events::window_end::WindowEnd;
 use crate::failure::Result;
 use crate::output::{OUTPUT, OutputArgs};
 use crate::screen::{layout_of, rows_on_a_terminal};
-use crate::settings::values::Days;
+use crate::settings::values::{Days, WindowArg};
 use crate::settings::{
     InputArgs, ReleaseRequest, RequestArgs, TimeArgs, TimeSettings, check_column, for_keys_of,
 };
@@ -113,11 +113,8 @@ fn list<K: TextKey>(
         hitters.check_window(window.span)?;
     }
     let counted = count(&mut hitters, &end, source()?)?;
-    let mut releases = Vec::new();
-    for window in &request.windows {
-        let release = hitters.release_over(window.span)?;
-        releases.push((window.label(), release));
-    }
+    let release = |window: &WindowArg| Ok((window.label(), hitters.release_over(window.span)?));
+    let releases: Vec<_> = request.windows.iter().map(release).collect::<Result<_>>()?;
     if request.is_of_users() {
         notes::tell_of_bounds(hitters.tally());
         if hitters.tally().offered == 0 {
@@ -162,8 +159,7 @@ fn count<K: TextKey>(
         filter.admits(event.time)
     };
     feed(&mut source, admit, |batch: &EventBatch| {
-        let events = batch.events().map(|event| event.timed(by_clock));
-        Ok(hitters.extend(events.map(K::event))?)
+        Ok(hitters.extend(batch.events().map(|event| event.timed(by_clock)).map(K::event))?)
     })?;
     let events = progress.finish();
     end.check(events)?;

@@ -33,8 +33,7 @@ impl EventTally {
     pub fn tell(&self, source: &Source, filter: &TimeFilter) {
         read_notes(source).into_iter().chain(filter.note()).chain(self.users_note()).for_each(tell);
         let without_key = if self.lacks_keys() { 0 } else { self.counted.without_key };
-        let notes = Warning::of_events(self.events, self.counted.late, without_key);
-        notes.into_iter().for_each(tell);
+        Warning::of_events(self.events, self.counted.late, without_key).into_iter().for_each(tell);
         if self.counted.ahead > 0 {
             tell(format_args!(
                 "{} of {} events were ahead of the clock and were left out: is the clock of their source right?",
@@ -164,8 +163,7 @@ pub fn warnings_of<K: Key>(
             .filter(|_| request.spec.until.is_some() && !request.is_of_users())
             .and_then(|(span, first)| Warning::of_first_event(span, Edge::Instant(first), &release.window));
         let warnings = Warning::of_release(&request.spec, given, release);
-        let all = warnings.into_iter().chain(short);
-        all.map(move |warning| format!("{name}{warning}"))
+        warnings.into_iter().chain(short).map(move |warning| format!("{name}{warning}"))
     });
     total.into_iter().chain(each).collect()
 }

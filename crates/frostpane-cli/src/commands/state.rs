@@ -21,8 +21,7 @@ pub fn input_of(header: &Header, input: &InputArgs) -> InputArgs {
         header.input.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     // A pattern has groups of its own.
     let or = |given: &Option<String>, remembered: Option<String>| {
-        let remembered = remembered.filter(|_| input.pattern.is_none());
-        given.clone().or(remembered)
+        given.clone().or(remembered.filter(|_| input.pattern.is_none()))
     };
     InputArgs {
         columns: ColumnArgs {

@@ -18,8 +18,7 @@ pub trait Gather: Default + Send {
     fn clear(&mut self);
 }
 
-/// Reads all events: those that `admit` returns true for go to `count`, in order, many at a time, on another
-/// thread.
+/// Reads all events: those that `admit` admits go to `count`, in order, many at a time, on another thread.
 pub fn feed<B: Gather>(
     source: &mut Source,
     mut admit: impl FnMut(EventRef<'_>) -> bool,

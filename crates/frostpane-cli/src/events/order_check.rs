@@ -188,8 +188,7 @@ mod tests {
         assert_eq!(seen_of((0..1_001).rev()), Some(Warning::sorted()));
         let mut texts: Vec<String> = (0..1_001).map(|i| i.to_string()).collect();
         texts.sort();
-        let by_text = check(texts.into_iter().map(|key| (None, key)));
-        assert_eq!(by_text.warning(), Some(Warning::sorted()));
+        assert_eq!(check(texts.into_iter().map(|key| (None, key))).warning(), Some(Warning::sorted()));
         let files = |length: u64| (0..6_000).map(move |i| i % length);
         assert_eq!(seen_of(files(2_000)), Some(Warning::sorted()), "of files one after the other");
         assert_eq!(seen_of(files(700)), None, "of things that take turns");
@@ -237,8 +236,7 @@ mod tests {
                 assert_eq!(check(timed).warning(), None, "seed {seed}");
             }
         }
-        let few = check(dice(7).take(1_000).map(|key| (None, (key % 100).to_string())));
-        assert!(!few.groups.are_open());
+        assert!(!check(dice(7).take(1_000).map(|key| (None, (key % 100).to_string()))).groups.are_open());
         assert_eq!(seen_of(std::iter::empty()), None);
     }
 
@@ -246,7 +244,6 @@ mod tests {
     fn all_of_a_long_stream_is_looked_at() {
         let sorted = |strides: u64| (0..strides * STRIDE).map(|i| 10_000_000 + i);
         assert_eq!(seen_of(sorted(4)), Some(Warning::sorted()));
-        let later = dice(5).take(STRIDE as usize);
-        assert_eq!(seen_of(sorted(3).chain(later)), None);
+        assert_eq!(seen_of(sorted(3).chain(dice(5).take(STRIDE as usize))), None);
     }
 }

@@ -11,8 +11,7 @@ use jiff::{Timestamp, ToSpan};
 use super::values::{Days, WindowArg, duration};
 use crate::failure::{Failure, Result};
 
-/// A time up to this far ahead is that of a fast clock, or of a zone that was not given; one further ahead is
-/// wrong.
+/// A time up to this far ahead is that of a fast clock, or of another zone; one further ahead is wrong.
 const AHEAD: Duration = Duration::from_secs(3_600);
 
 #[derive(clap::Args, Clone, Default)]
@@ -69,8 +68,7 @@ impl TimeSettings {
                 "{option} {text:?} is no time: give a date such as 2025-12-01, or a time such as 2025-12-01T08:00:00Z"
             ))
         })?;
-        let zoned = civil.to_zoned(self.timezone.clone()).map_err(out_of_calendar)?;
-        Ok(zoned.timestamp())
+        Ok(civil.to_zoned(self.timezone.clone()).map_err(out_of_calendar)?.timestamp())
     }
 
     pub fn ending(self, end: Edge) -> Self {
@@ -82,10 +80,7 @@ impl TimeSettings {
 
     /// The end of the times that an event may have, in microseconds.
     pub fn limit(&self) -> i64 {
-        match self.until {
-            Some(until) => until.as_microsecond(),
-            None => self.latest_now(),
-        }
+        self.until.map_or_else(|| self.latest_now(), |until| until.as_microsecond())
     }
 
     /// The latest time that is not too far ahead of the clock, as it is now.
@@ -128,12 +123,10 @@ impl TimeSettings {
 
     pub fn next_midnight(&self, moment: Timestamp) -> Result<Timestamp> {
         let tomorrow = moment.to_zoned(self.timezone.clone()).tomorrow();
-        let midnight = tomorrow.and_then(|tomorrow| tomorrow.start_of_day());
-        Ok(midnight.map_err(out_of_calendar)?.timestamp())
+        Ok(tomorrow.and_then(|tomorrow| tomorrow.start_of_day()).map_err(out_of_calendar)?.timestamp())
     }
 
-    /// The last midnight at or before a moment; with `within`, the one of the day that the microsecond before
-    /// it is in.
+    /// The last midnight at or before a moment; with `within`, that of the day of the microsecond before.
     fn midnight(&self, moment: Timestamp, within: i64) -> Result<Timestamp> {
         let moment = moment
             .checked_sub(within.microseconds())

@@ -91,7 +91,6 @@ pub fn number(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A number with a noun in the singular or plural.
 pub fn count_of(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }

@@ -21,8 +21,7 @@ pub fn faults(page: &str, name: &str) -> Vec<String> {
     let within = folder.join("wrapper.html");
     std::fs::write(&within, WRAPPER.replace("PAGE", &quoted(page))).unwrap();
     for theme in ["light", "dark"] {
-        let mode = format!("{}?{theme}", within.display());
-        let output = open(&browser, Path::new(&mode), &folder);
+        let output = open(&browser, Path::new(&format!("{}?{theme}", within.display())), &folder);
         faults.extend(console(&output));
         faults.extend(verdict(&output).into_iter().map(|fault| format!("{theme}: {fault}")));
     }
@@ -43,8 +42,7 @@ pub fn find() -> Option<PathBuf> {
 
 /// The page after it was loaded, and all that the console said.
 fn open(browser: &Path, page: &Path, folder: &Path) -> Output {
-    let dark = page.to_string_lossy().ends_with("?dark");
-    let scheme = if dark { 0 } else { 1 };
+    let scheme = if page.to_string_lossy().ends_with("?dark") { 0 } else { 1 };
     Command::new("timeout")
         .arg("60")
         .arg(browser)
@@ -66,8 +64,7 @@ fn console(output: &Output) -> Vec<String> {
 /// The result of the script in the wrapper.
 fn verdict(output: &Output) -> Vec<String> {
     let shown = String::from_utf8_lossy(&output.stdout);
-    let verdict = shown.split_once("<pre id=\"verdict\">").and_then(|(_, rest)| rest.split_once("</pre>"));
-    match verdict {
+    match shown.split_once("<pre id=\"verdict\">").and_then(|(_, rest)| rest.split_once("</pre>")) {
         Some(("ok", _)) => Vec::new(),
         Some((faults, _)) => faults.lines().map(str::to_owned).collect(),
         None => vec![format!(

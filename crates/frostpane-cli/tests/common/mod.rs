@@ -50,7 +50,6 @@ pub fn json(args: &[&str], input: &[u8]) -> Value {
     serde_json::from_str(&stdout(&frostpane(args, input))).unwrap()
 }
 
-/// The plan for these options.
 pub fn planned(options: &[&str]) -> Value {
     json(&[&["plan", "--json"], options].concat(), b"")
 }
@@ -91,10 +90,8 @@ pub fn one_line(text: &str) -> String {
     words(text).join(" ")
 }
 
-/// The releases of JSON Lines.
 pub fn releases(lines: &str) -> Vec<Value> {
-    let release = |line| serde_json::from_str(line).unwrap();
-    lines.lines().map(release).collect()
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 pub fn text(path: &Path) -> &str {
@@ -165,13 +162,11 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The names of the entries of a folder.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// The releases that a page holds.
 pub fn page_data(page: &str) -> Vec<Value> {
     let (_, data) = page.split_once("id=\"frostpane-releases\">").unwrap();
     serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()

@@ -23,8 +23,7 @@ pub fn column_of<T: DataType>(
 ) -> ParquetColumn {
     Box::new(move |column| {
         let (definitions, repetitions) = (definitions.as_deref(), repetitions.as_deref());
-        let typed = column.typed::<T>();
-        typed.write_batch(&values, definitions, repetitions).unwrap();
+        column.typed::<T>().write_batch(&values, definitions, repetitions).unwrap();
     })
 }
 

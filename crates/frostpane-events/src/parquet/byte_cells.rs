@@ -188,8 +188,7 @@ impl ByteCells {
                 self.batch.bytes = dictionary.bytes.clone();
                 // A page of nulls has no places, and may have no width of them.
                 let (width, places) = split(bytes, 1).unwrap_or_default();
-                let width = width.first().copied().unwrap_or(0);
-                Ok(Values::Places(Runs::new(places, width)?))
+                Ok(Values::Places(Runs::new(places, width.first().copied().unwrap_or(0))?))
             }
             other => Err(unknown(other)),
         }

@@ -160,8 +160,7 @@ fn day(number: i64) -> Result<Date, jiff::Error> {
 }
 
 fn time_of_day(nanos: i128) -> Option<Time> {
-    let since = SignedDuration::from_nanos(nanos.try_into().ok()?);
-    Time::midnight().checked_add(since).ok()
+    Time::midnight().checked_add(SignedDuration::from_nanos(nanos.try_into().ok()?)).ok()
 }
 
 fn uuid(bytes: &[u8], text: &mut Vec<u8>) -> io::Result<()> {

@@ -133,9 +133,8 @@ mod tests {
         let packed = b"\x03\x88\xC6\xFA";
         assert_eq!(read(packed, 3, 8).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(read(packed, 3, 3).unwrap(), [0, 1, 2]);
-        let equal_and_packed = b"\x06\x05\x00\x07\x03\x88\xC6\xFA";
         assert_eq!(
-            read(equal_and_packed, 3, 6).unwrap(),
+            read(b"\x06\x05\x00\x07\x03\x88\xC6\xFA", 3, 6).unwrap(),
             [5, 5, 5, 0, 1, 2],
             "a run of no numbers has a number all the same"
         );

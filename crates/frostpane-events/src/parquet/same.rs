@@ -127,8 +127,7 @@ fn with_nulls(column: &[Cell]) -> Vec<Vec<Cell>> {
     ]
 }
 
-/// Ways to write a file: pages of both versions, large and tiny, with a dictionary, without, and with one
-/// that is soon too small.
+/// Ways to write a file: pages of both versions, large and tiny, with a dictionary, a small one, and none.
 fn writers() -> Vec<WriterPropertiesBuilder> {
     let mut writers = Vec::new();
     for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {

@@ -106,10 +106,7 @@ impl Schema {
             key: self.key.clone()?,
             time: self.time.clone(),
             user: self.user.clone(),
-            times: match self.user {
-                Some(_) => times.by_themselves(),
-                None => times,
-            },
+            times: if self.user.is_some() { times.by_themselves() } else { times },
             path_columns: PathColumns::of(file),
         })
     }

@@ -48,8 +48,7 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
 fn check_once(files: &[PathBuf]) -> Result<()> {
     let mut seen = HashSet::new();
     for file in files.iter().filter(|file| !is_standard_input(file)) {
-        let place = fs::canonicalize(file).unwrap_or_else(|_| file.clone());
-        if !seen.insert(place) {
+        if !seen.insert(fs::canonicalize(file).unwrap_or_else(|_| file.clone())) {
             return Err(Error::Input(format!(
                 "{} is named twice, and its events would count twice, with half of the privacy that is stated: name it once",
                 name(file)

@@ -104,8 +104,7 @@ impl Source {
         let files = expand(files)?;
         let total_bytes = files.iter().map(|file| bytes_on_disk(file)).sum();
         let layouts = files.into_iter().map(|file| FileLayout::of(file, &schema));
-        let layouts = layouts.collect::<Result<_, _>>()?;
-        Ok(Self { total_bytes, ..Self::of(layouts, schema) })
+        Ok(Self { total_bytes, ..Self::of(layouts.collect::<Result<_, _>>()?, schema) })
     }
 
     fn of(files: Vec<FileLayout>, schema: Schema) -> Self {
@@ -262,8 +261,7 @@ impl Source {
             Format::Tsv => Delimiter::TAB,
             _ => Delimiter::COMMA,
         };
-        let delimiter = self.schema.delimiter.unwrap_or(usual);
-        if self.schema.time.is_none() && seems_header(head, delimiter) {
+        if self.schema.time.is_none() && seems_header(head, self.schema.delimiter.unwrap_or(usual)) {
             self.is_advised = true;
             (self.schema.tell)(format_args!(
                 "warning: the first line of {name} seems to name the columns, but counts as an event: if it names them, use --header"

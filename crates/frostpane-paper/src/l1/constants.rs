@@ -54,8 +54,7 @@ impl L1Constants {
             counter: alpha * grain / 2.0,
             ..published
         };
-        let grain = finest_grain(MISRA_GRIES, 0.5, memory, |grain| with(grain).bytes())?;
-        Ok(with(grain))
+        Ok(with(finest_grain(MISRA_GRIES, 0.5, memory, |grain| with(grain).bytes())?))
     }
 
     /// The constants that differ from the printed ones.

@@ -35,8 +35,7 @@ struct ReportedEntry {
     occurrences: Occurrences,
 }
 
-/// A Counter that needs no allocation while it has one timestamp: most keys are dropped after their first
-/// event.
+/// A Counter that needs no allocation for its first timestamp: most keys are dropped after one event.
 #[derive(Clone, Debug)]
 enum Occurrences {
     One(u64),
@@ -169,8 +168,7 @@ impl ReportingSketch {
 
     /// Each reported key with its Counter's estimate from `start` on.
     pub(crate) fn estimates(&self, start: u64) -> Vec<(u64, u64)> {
-        let entries = self.entries.iter();
-        entries.map(|entry| (entry.key, entry.occurrences.estimate(start))).collect()
+        self.entries.iter().map(|entry| (entry.key, entry.occurrences.estimate(start))).collect()
     }
 }
 

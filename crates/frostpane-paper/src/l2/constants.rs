@@ -87,8 +87,7 @@ impl L2Constants {
             ..published
         };
         let finest = published.rho.min(1.0);
-        let grain = finest_grain(finest, 1.0, memory, |grain| with(grain).bytes())?;
-        Ok(with(grain))
+        Ok(with(finest_grain(finest, 1.0, memory, |grain| with(grain).bytes())?))
     }
 
     /// The constants that differ from the printed ones.

@@ -1,5 +1,4 @@
-//! An instance of Algorithm 5 from a timestamp on: AMS, CountSketch, and the Counters of the keys that it
-//! reports.
+//! An instance of Algorithm 5 from a timestamp on: AMS, CountSketch, and Counters of the reported keys.
 //!
 //! AMS sees each event when it takes place, since the histogram deletes by its norm. CountSketch and the
 //! Counters may lag behind and catch up on a run of events, with the norm that there was at each of them.
@@ -115,8 +114,7 @@ impl Sketches {
 
     /// Returns true if CountSketch reports the key.
     fn reports(&self, key: u64, norm: f64, shared: &SketchContext) -> bool {
-        let estimate = self.count_sketch.estimate(&shared.hashes, key, ESTIMATOR);
-        estimate >= shared.constants.threshold * norm
+        self.count_sketch.estimate(&shared.hashes, key, ESTIMATOR) >= shared.constants.threshold * norm
     }
 
     /// Each reported key with its Counter's estimate from `start` on. Requires a preceding `catch_up`.
@@ -157,8 +155,7 @@ impl Instance for Sketches {
 mod tests {
     use super::*;
 
-    /// One instance catches up after each event, one after each 37; the second round compares a new instance
-    /// with a cleared one.
+    /// One instance catches up after each event, one after each 37; then a new one against a cleared one.
     #[test]
     fn it_matters_not_when_an_instance_catches_up() {
         let constants = L2Constants::scaled(0.2, 1.0, 10_000, 1_000_000).unwrap();

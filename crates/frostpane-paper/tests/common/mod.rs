@@ -40,8 +40,7 @@ pub fn skewed(seed: u64, t: u64) -> u64 {
     1_000_000 / (1 + draw(seed, t, 1_000_000))
 }
 
-/// `L_2` of the window that starts at `start`, for each `start` of `1..=stream.len()`; the first entry is
-/// unused.
+/// `L_2` of the window that starts at `start`, for each in `1..=stream.len()`; the first entry is unused.
 pub fn suffix_l2(stream: &[u64]) -> Vec<f64> {
     let mut norms = vec![0.0; stream.len() + 1];
     let mut exact = ExactL2::default();
@@ -52,7 +51,6 @@ pub fn suffix_l2(stream: &[u64]) -> Vec<f64> {
     norms
 }
 
-/// The estimates of a CountSketch of a stream.
 pub fn sketch(
     shape: CountSketchShape,
     seed: u64,
@@ -79,10 +77,6 @@ impl ExactL2 {
 
     pub fn f2(&self) -> f64 {
         self.f2 as f64
-    }
-
-    pub fn f4(&self) -> f64 {
-        self.counts.values().map(|&count| (count as f64).powi(4)).sum()
     }
 }
 

@@ -44,10 +44,8 @@ fn about<K: Key>(trend: &Trend<'_, K>, first: &Release<K>, last: &Release<K>) ->
 
 /// The confidence that both lists are right. Those of a continual release are right together.
 fn confidence<K: Key>(first: &Release<K>, last: &Release<K>) -> f64 {
-    match &last.continual {
-        Some(_) => last.confidence,
-        None => (first.confidence + last.confidence - 1.0).max(0.0),
-    }
+    let both = (first.confidence + last.confidence - 1.0).max(0.0);
+    if last.continual.is_some() { last.confidence } else { both }
 }
 
 #[derive(Clone, Copy)]

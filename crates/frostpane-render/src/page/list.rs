@@ -43,10 +43,9 @@ pub fn earlier<K: Key>(trend: &Trend<'_, K>) -> String {
     let mut html = String::from("<section class=\"past\"><h2>Earlier lists</h2>\n");
     let last = trend.releases.len().saturating_sub(1);
     for (release, label) in trend.releases.iter().zip(&trend.labels).take(last) {
-        let heading = format!("Up to {}: {}", label, listed(release.heavy.len()));
         html += &format!(
             "<details class=\"earlier\"><summary>{}</summary>\n{}</details>\n",
-            escaped(&heading),
+            escaped(&format!("Up to {}: {}", label, listed(release.heavy.len()))),
             body(release, true)
         );
     }
@@ -68,8 +67,7 @@ fn body<K: Key>(release: &Release<K>, titled: bool) -> String {
         String::new()
     };
     let list = if release.heavy.is_empty() {
-        let why = why_empty(release).unwrap_or_default();
-        format!("<p class=\"empty\">{}</p>\n", escaped(&why))
+        format!("<p class=\"empty\">{}</p>\n", escaped(&why_empty(release).unwrap_or_default()))
     } else {
         tables(&release.heavy)
     };
@@ -92,8 +90,7 @@ fn tables<K: Key>(heavy: &[Heavy<K>]) -> String {
     )
 }
 
-/// The roles repeat the meaning of the elements: a narrow page rearranges rows, and some screen readers then
-/// lose it.
+/// The roles repeat what the elements mean: a narrow page rearranges rows, and screen readers may lose it.
 fn table<K: Key>(heavy: &[Heavy<K>], first_rank: usize, most: u64, caption: &str) -> String {
     let mut html = format!(
         "<table class=\"list\" role=\"table\"><caption>{caption}</caption>\n\
@@ -124,8 +121,7 @@ fn table<K: Key>(heavy: &[Heavy<K>], first_rank: usize, most: u64, caption: &str
 
 fn bar<K: Key>(heavy: &Heavy<K>, most: u64) -> String {
     let at = |count: u64| 100.0 * count as f64 / most as f64;
-    let bar = Bar { from: 0.0, to: at(heavy.count), whiskers: (at(heavy.low), at(heavy.high)) };
-    bar.svg("")
+    Bar { from: 0.0, to: at(heavy.count), whiskers: (at(heavy.low), at(heavy.high)) }.svg("")
 }
 
 fn guarantee<K: Key>(release: &Release<K>) -> String {

@@ -71,10 +71,7 @@ pub fn write<K: Key>(
 ) -> io::Result<()> {
     let trend = Trend::of(releases);
     let rules = trend.as_ref().map(bump::rules).unwrap_or_default();
-    let mut lists = match &trend {
-        Some(trend) => list::latest(trend),
-        None => list::by_window(releases, windows),
-    };
+    let mut lists = trend.as_ref().map_or_else(|| list::by_window(releases, windows), list::latest);
     let mut course = trend
         .map(|trend| bump::section(&trend) + &changes::section(&trend) + &list::earlier(&trend))
         .unwrap_or_default();

@@ -27,8 +27,7 @@ fn page<K: Key>(releases: &[Release<K>]) -> String {
 fn page_about<K: Key>(releases: &[Release<K>], info: &PageInfo) -> String {
     let week = WindowLabel { text: "7d".to_owned(), span: "7d".parse().unwrap() };
     let mut out = Vec::new();
-    let made = "2026-03-16T08:30:00Z".parse().unwrap();
-    write(&mut out, releases, &[week], info, made).unwrap();
+    write(&mut out, releases, &[week], info, "2026-03-16T08:30:00Z".parse().unwrap()).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -64,8 +63,7 @@ fn weeks(keys: &[String], releases: u64) -> Vec<Release<Bytes>> {
     for day in 0..7 + releases {
         let midnight = 1_000_000 * (start + DAY * day) as i64;
         if day >= 7 {
-            let nameless = frostpane::Event { time: Some(midnight - 1), key: None, user: None };
-            hitters.push(nameless).unwrap();
+            hitters.push(frostpane::Event { time: Some(midnight - 1), key: None, user: None }).unwrap();
             list.push(hitters.release().unwrap());
         }
         for (index, key) in keys.iter().enumerate() {
@@ -118,8 +116,7 @@ fn keys_stay_text() {
 
 #[test]
 fn long_keys_are_cut_and_the_whole_is_in_the_title() {
-    let long = "\"x\"".repeat(1_000);
-    let page = page(&[release_of(&[(&long, 50)])]);
+    let page = page(&[release_of(&[(&"\"x\"".repeat(1_000), 50)])]);
     assert!(page.contains(&format!("title=\"{}\"", "&quot;x&quot;".repeat(1_000))));
     let short = "&quot;x&quot;".repeat(15) + "&quot;x…</bdi>";
     assert!(page.contains(&format!("&quot;\">{short}")), "{page}");

@@ -8,7 +8,6 @@ use frostpane::{Edge, Key, Release};
 /// The lowest rank with which a key has a line.
 pub const TOP: usize = 10;
 
-/// Two or more releases in the order of time.
 pub struct Trend<'a, K: Key> {
     pub releases: &'a [Release<K>],
     pub labels: Vec<String>,
@@ -52,8 +51,7 @@ fn lines<K: Key>(releases: &[Release<K>]) -> Vec<RankLine<'_, K>> {
         .map(|(key, ranks)| RankLine { key, ranks })
         .collect();
     lines.sort_by_key(|line| {
-        let ranks = line.ranks.iter().rev();
-        ranks.map(|rank| rank.unwrap_or(usize::MAX)).collect::<Vec<_>>()
+        line.ranks.iter().rev().map(|rank| rank.unwrap_or(usize::MAX)).collect::<Vec<_>>()
     });
     lines
 }

@@ -44,10 +44,7 @@ impl Caller {
             }
             _ => return Err(no_token()),
         };
-        let token = match &text {
-            None => None,
-            Some(text) => Some(app.tokens.find(text).ok_or_else(no_token)?),
-        };
+        let token = text.as_ref().map(|text| app.tokens.find(text).ok_or_else(no_token)).transpose()?;
         Ok(Self { token, text, app: app.clone() })
     }
 

@@ -93,8 +93,7 @@ impl Tokens {
     /// Finds a token by its hash, however many there are. Only a client that knows a token can compute its
     /// hash, so the time that this takes reveals nothing.
     pub fn find(&self, text: &str) -> Option<Arc<Token>> {
-        let secret = text.strip_prefix(PREFIX)?;
-        if secret.len() != DIGITS {
+        if text.strip_prefix(PREFIX)?.len() != DIGITS {
             return None;
         }
         let hash = hash(text);
@@ -117,8 +116,7 @@ impl Tokens {
 
     /// Creates a token and returns its text, which is not stored.
     pub fn make(&self, producer: &str, stream: &str, scopes: &[Scope]) -> Result<(Token, String), String> {
-        let secret = random::<32>()?;
-        let text = format!("{PREFIX}{}", hex(&secret));
+        let text = format!("{PREFIX}{}", hex(&random::<32>()?));
         let token = Token {
             id: hex(&random::<6>()?),
             producer: producer.to_owned(),
@@ -180,11 +178,9 @@ impl Tokens {
             Err(_) => (None, TokenFile::default()),
         };
         let by_hash = kept.tokens.into_iter().filter_map(|token| {
-            let hash = blake3::Hash::from_hex(&token.hash).ok()?;
-            Some((*hash.as_bytes(), Arc::new(token)))
+            Some((*blake3::Hash::from_hex(&token.hash).ok()?.as_bytes(), Arc::new(token)))
         });
-        let by_hash = Arc::new(by_hash.collect());
-        *sync::write(&self.known) = (seen, by_hash);
+        *sync::write(&self.known) = (seen, Arc::new(by_hash.collect()));
         true
     }
 }

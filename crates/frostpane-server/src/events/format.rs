@@ -39,8 +39,7 @@ pub fn of_content_type(content_type: Option<&str>) -> Result<Format> {
 }
 
 pub fn of_content_encoding(content_encoding: Option<&str>) -> Result<Compression> {
-    let name = content_encoding.unwrap_or("identity").trim();
-    match name.to_ascii_lowercase().as_str() {
+    match content_encoding.unwrap_or("identity").trim().to_ascii_lowercase().as_str() {
         "identity" | "" => Ok(Compression::None),
         "gzip" | "x-gzip" => Ok(Compression::Gzip),
         "zstd" => Ok(Compression::Zstd),

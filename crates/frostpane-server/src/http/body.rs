@@ -40,8 +40,7 @@ pub async fn receive(
         return Err(refusal);
     }
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| ended_early())?;
-        let Ok(part) = frame.into_data() else { continue };
+        let Ok(part) = frame.map_err(|_| ended_early())?.into_data() else { continue };
         let part_size = part.len();
         size += part_size;
         let admitted = if size > most {

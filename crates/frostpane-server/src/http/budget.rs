@@ -91,6 +91,5 @@ impl From<BudgetReport> for Spent {
     responses((status = 200, body = Spent), Refusals), security((), ("token" = [])),
 )]
 pub async fn spent(Readable(stream): Readable) -> Result<Json<Spent>> {
-    let budget = stream.budget().ok_or_else(|| Problem::unavailable("the budget is not known yet"))?;
-    Ok(Json(budget.into()))
+    Ok(Json(stream.budget().ok_or_else(|| Problem::unavailable("the budget is not known yet"))?.into()))
 }

@@ -40,10 +40,7 @@ pub async fn guard(State(app): State<App>, mut request: Request, next: Next) -> 
     let admits = request.extensions().get().copied().unwrap_or(ConnectionUse::Any);
     let caller = Caller::of(&app, request.headers());
     let anonymous = !caller.as_ref().is_ok_and(Caller::has_token);
-    let permit = match &caller {
-        Ok(caller) => share(&app, caller, &request),
-        Err(_) => Ok(None),
-    };
+    let permit = caller.as_ref().map_or(Ok(None), |caller| share(&app, caller, &request));
     let of_token = caller.as_ref().ok().and_then(|caller| caller.holder(None));
     if let Ok(caller) = caller {
         request.extensions_mut().insert(caller);
@@ -97,8 +94,7 @@ fn share(app: &App, caller: &Caller, request: &Request) -> Result<OwnPermit> {
 
 fn address(app: &App, request: &Request) -> Option<IpAddr> {
     let ConnectInfo(address) = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
-    let named = app.limits.behind_proxy.then(|| forwarded(request.headers()));
-    named.flatten().or(Some(address.ip()))
+    app.limits.behind_proxy.then(|| forwarded(request.headers())).flatten().or(Some(address.ip()))
 }
 
 fn may_ask(app: &App, request: &Request) -> bool {
@@ -118,8 +114,7 @@ fn crowded() -> Response {
         "come again later",
     );
     let mut response = problem.into_response();
-    let close = HeaderValue::from_static("close");
-    response.headers_mut().insert(header::CONNECTION, close);
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }
 

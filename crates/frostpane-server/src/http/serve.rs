@@ -153,8 +153,7 @@ async fn answer(
     if let Some(HadToken(holder)) = answered.extensions().get()
         && !connection.belongs_to(holder, &service.token_limit, most)
     {
-        let close = HeaderValue::from_static("close");
-        answered.headers_mut().insert(header::CONNECTION, close);
+        answered.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     Ok(hold(answered, active))
 }

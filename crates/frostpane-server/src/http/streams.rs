@@ -78,8 +78,7 @@ fn described(stream: &StreamHandle) -> Response {
     let settings = stream.settings();
     let releases = stream.shared.cache.latest_number();
     let body = stream.described((settings.public, settings.closed, releases), || {
-        let description = Description::of(stream, &stream.spec_json.whole);
-        serde_json::to_vec(&description).unwrap_or_default()
+        serde_json::to_vec(&Description::of(stream, &stream.spec_json.whole)).unwrap_or_default()
     });
     json(body)
 }
@@ -192,8 +191,7 @@ pub async fn create(
     let spec = spec_of(&body)?;
     if params.dry_run {
         let permit = PlanPermit::new(&app, &caller, None)?;
-        let plan = make_plan(&app, permit, spec, params.events).await?;
-        return Ok(Json(plan).into_response());
+        return Ok(Json(make_plan(&app, permit, spec, params.events).await?).into_response());
     }
     let mut settings = Settings {
         public: params.public,
@@ -205,8 +203,7 @@ pub async fn create(
         settings.since = Some(app.replaces(deleted, &spec, &settings.columns)?);
     }
     let (stream, new) = app.create(&name, spec, settings).await?;
-    let status = if new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, described(&stream)).into_response())
+    Ok((if new { StatusCode::CREATED } else { StatusCode::OK }, described(&stream)).into_response())
 }
 
 /// Parses a JSON object; an array of the same values is refused.
@@ -296,8 +293,7 @@ async fn set(
         app.revise();
         Ok(())
     });
-    let failed = |_| Problem::unavailable("the settings of a stream cannot be written");
-    changed.await.map_err(failed)?
+    changed.await.map_err(|_| Problem::unavailable("the settings of a stream cannot be written"))?
 }
 
 /// Deletes a stream and all of its data for good. Its name cannot be used again.

@@ -162,8 +162,7 @@ mod tests {
             there
         });
         connection.read_exact(&mut [0; 1]).await.unwrap();
-        let failed = connection.read_exact(&mut [0; 5]).await.unwrap_err();
-        assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(connection.read_exact(&mut [0; 5]).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
         later.await.unwrap();
     }
 
@@ -171,8 +170,7 @@ mod tests {
     async fn a_first_request_that_does_not_begin_ends_a_connection() {
         let (here, _there) = tokio::io::duplex(16);
         let (mut connection, _) = TimedSocket::for_requests(here, SHORT, LONG);
-        let failed = connection.read_exact(&mut [0; 5]).await.unwrap_err();
-        assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(connection.read_exact(&mut [0; 5]).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
     #[tokio::test]
@@ -196,7 +194,6 @@ mod tests {
         });
         socket.write_all(&[0; 16]).await.unwrap();
         let _there = reader.await.unwrap();
-        let failed = socket.write_all(&[0; 16]).await.unwrap_err();
-        assert_eq!(failed.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(socket.write_all(&[0; 16]).await.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -64,8 +64,7 @@ impl JetStream {
             max_ack_pending: 4 * TOGETHER as i64,
             ..Default::default()
         };
-        let consumer = stream.get_or_create_consumer(&self.durable, config).await?;
-        Ok((consumer, stream))
+        Ok((stream.get_or_create_consumer(&self.durable, config).await?, stream))
     }
 
     /// The next messages, each with an id of its own among all sources. After an error it connects anew.

@@ -389,8 +389,7 @@ impl StreamHandle {
 
     /// Sends a command to the actor thread.
     pub(crate) async fn ask<T>(&self, command: impl FnOnce(Reply<T>) -> StreamCommand) -> Result<T> {
-        let answer = self.send(command)?;
-        answer.await.map_err(|_| stopping())?
+        self.send(command)?.await.map_err(|_| stopping())?
     }
 
     fn send<T>(
@@ -433,8 +432,7 @@ fn slide<K: ServedKey>(store: &Store<K>) -> (i64, i64) {
 /// rounded up to whole slides, and the lateness.
 fn reach(spec: &Spec) -> i64 {
     let window = i64::try_from(spec.longest().length()).unwrap_or(i64::MAX);
-    let lateness = i64::try_from(spec.lateness.as_micros()).unwrap_or(i64::MAX);
-    window.saturating_mul(2).saturating_add(lateness)
+    window.saturating_mul(2).saturating_add(i64::try_from(spec.lateness.as_micros()).unwrap_or(i64::MAX))
 }
 
 pub(crate) fn closed() -> Problem {

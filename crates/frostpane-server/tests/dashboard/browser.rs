@@ -1,5 +1,4 @@
-//! A browser, controlled by the DevTools protocol over two pipes: JSON messages, each ending with a zero
-//! byte.
+//! A browser, controlled by the DevTools protocol over two pipes: JSON messages that end with a zero byte.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
@@ -11,23 +10,11 @@ use std::{fs, thread};
 
 use serde_json::{Value, json};
 
-const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The browser reads from 3 and writes to 4.
 const PIPES: &str = r#"exec "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
 const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
                      --disable-background-networking --hide-scrollbars --remote-debugging-pipe";
-
-/// The browser in `CHROMIUM`, or the first on the path.
-pub fn find() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("CHROMIUM") {
-        return Some(named.into());
-    }
-    let path = std::env::var_os("PATH")?;
-    let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let candidates = NAMES.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
-    candidates.into_iter().find(|candidate| candidate.is_file())
-}
 
 pub struct Browser {
     child: Child,
@@ -59,8 +46,7 @@ impl Browser {
         let out = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
             for message in out.split(0).map_while(Result::ok) {
-                let parsed = serde_json::from_slice(&message).unwrap();
-                if messages.send(parsed).is_err() {
+                if messages.send(serde_json::from_slice(&message).unwrap()).is_err() {
                     return;
                 }
             }
@@ -70,7 +56,6 @@ impl Browser {
         Self { child, profile, wire }
     }
 
-    /// A new tab, with a size and a theme.
     pub fn tab(&self, width: u32, height: u32, theme: &str) -> Tab<'_> {
         let target = self.send(None, "Target.createTarget", json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
@@ -115,8 +100,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let wire = self.wire.get_mut();
-        let _ = wire.to.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
+        let _ = self.wire.get_mut().to.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         let began = Instant::now();
         while self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
             if began.elapsed() > Duration::from_secs(10) {
@@ -161,7 +145,6 @@ impl Tab<'_> {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true.
     pub fn until(&self, script: &str) {
         let began = Instant::now();
         while self.eval(script) != Value::Bool(true) {
@@ -170,7 +153,6 @@ impl Tab<'_> {
         }
     }
 
-    /// Presses a key.
     pub fn press(&self, key: &str) {
         let (code, text) = match key {
             "Enter" => (13, "\r"),
@@ -188,7 +170,6 @@ impl Tab<'_> {
         self.send("Input.dispatchKeyEvent", event("keyUp"));
     }
 
-    /// Types a text.
     pub fn write(&self, text: &str) {
         self.send("Input.insertText", json!({ "text": text }));
     }
@@ -210,8 +191,7 @@ impl Tab<'_> {
         let shot = self.send("Page.captureScreenshot", json!({ "format": "png" }));
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pictures");
         fs::create_dir_all(&folder).unwrap();
-        let bytes = base64(shot["data"].as_str().unwrap());
-        fs::write(folder.join(format!("{name}.png")), bytes).unwrap();
+        fs::write(folder.join(format!("{name}.png")), base64(shot["data"].as_str().unwrap())).unwrap();
     }
 
     /// The addresses that were requested since the last call, and errors in the page.
@@ -242,8 +222,7 @@ impl Tab<'_> {
 impl Drop for Tab<'_> {
     fn drop(&mut self) {
         if !thread::panicking() {
-            let target = json!({ "targetId": self.target });
-            self.browser.send(None, "Target.closeTarget", target);
+            self.browser.send(None, "Target.closeTarget", json!({ "targetId": self.target }));
         }
     }
 }

@@ -4,6 +4,8 @@
 //! may be requested from another host, and no error may occur.
 
 mod browser;
+#[path = "../../../frostpane-cli/tests/common/browser.rs"]
+mod chromium;
 #[allow(dead_code, reason = "the tests of the service use all of it")]
 #[path = "../service/process.rs"]
 mod process;
@@ -61,7 +63,7 @@ const CHAPTERS: [Chapter; 20] = [
 
 #[test]
 fn the_dashboard_in_a_browser() {
-    let Some(program) = browser::find() else {
+    let Some(program) = chromium::find() else {
         eprintln!(
             "SKIPPED: there is no browser, so the dashboard was NOT tested; install chromium, or name one in CHROMIUM"
         );
@@ -102,7 +104,6 @@ impl Scene<'_> {
         tab
     }
 
-    /// A tab with a complete list.
     fn lists(&self, size: (u32, u32), theme: &str) -> Tab<'_> {
         let tab = self.tab("/?stream=searches", size, theme);
         tab.until(COMPLETE);
@@ -158,8 +159,7 @@ impl Scene<'_> {
 }
 
 fn text(tab: &Tab<'_>, place: &str) -> String {
-    let said = tab.eval(&format!("document.querySelector({place:?}).textContent"));
-    said.as_str().unwrap().to_owned()
+    tab.eval(&format!("document.querySelector({place:?}).textContent")).as_str().unwrap().to_owned()
 }
 
 fn number(tab: &Tab<'_>, script: &str) -> f64 {
@@ -167,17 +167,14 @@ fn number(tab: &Tab<'_>, script: &str) -> f64 {
     said.as_f64().unwrap_or_else(|| panic!("{script}: {said}"))
 }
 
-/// The number of elements at a place.
 fn count(tab: &Tab<'_>, place: &str) -> f64 {
     number(tab, &format!("document.querySelectorAll({place:?}).length"))
 }
 
-/// Waits until an element is at a place.
 fn until_there(tab: &Tab<'_>, place: &str) {
     tab.until(&format!("document.querySelector({place:?}) !== null"));
 }
 
-/// Gives the page of the operator a token.
 fn give(tab: &Tab<'_>, token: &str) {
     tab.eval("document.getElementById('token').focus()");
     tab.write(token);
@@ -186,8 +183,7 @@ fn give(tab: &Tab<'_>, token: &str) {
 
 fn faults(tab: &Tab<'_>, script: &str) -> Vec<String> {
     let all = tab.eval(script);
-    let all = all.as_array().unwrap().iter();
-    all.map(|fault| fault.as_str().unwrap().to_owned()).collect()
+    all.as_array().unwrap().iter().map(|fault| fault.as_str().unwrap().to_owned()).collect()
 }
 
 fn click(tab: &Tab<'_>, place: &str) {
@@ -246,8 +242,7 @@ fn demo(scene: &Scene<'_>) {
         assert!(!asked.iter().any(|url| url.contains(private)), "{asked:?}");
     }
     let dark = scene.lists(WIDE, "dark");
-    let paper = dark.eval("getComputedStyle(document.body).backgroundColor");
-    assert_eq!(paper, "rgb(18, 24, 29)");
+    assert_eq!(dark.eval("getComputedStyle(document.body).backgroundColor"), "rgb(18, 24, 29)");
     dark.picture("dashboard-dark", WIDE.0, 1_040);
     scene.well(&dark);
 }
@@ -279,8 +274,7 @@ fn lost(scene: &Scene<'_>) {
     };
     public(false);
     tab.until("document.getElementById('state')?.textContent.startsWith('Not live')");
-    let rows = count(&tab, ".list tbody tr");
-    assert_eq!(rows, 15.0, "what was there stays");
+    assert_eq!(count(&tab, ".list tbody tr"), 15.0, "what was there stays");
     public(true);
     tab.until(live);
     let again = number(&tab, "shown()");
@@ -371,8 +365,7 @@ fn operator(scene: &Scene<'_>) {
     let page = tab
         .eval("location.href + document.documentElement.outerHTML + document.getElementById('token').value");
     assert!(!page.as_str().unwrap().contains(&scene.server.token));
-    let asked = scene.well(&tab);
-    assert!(!asked.iter().any(|url| url.contains(&scene.server.token)));
+    assert!(!scene.well(&tab).iter().any(|url| url.contains(&scene.server.token)));
     tab.picture("dashboard-operator", WIDE.0, 900);
     // The token belongs to one tab, which can forget it.
     let other = scene.tab("/operator", WIDE, "light");
@@ -398,8 +391,7 @@ const HOSTILE: [&str; 6] = [
 
 fn by_count(scene: &Scene<'_>) {
     let tab = scene.tab("/operator", WIDE, "light");
-    let spec = r#"{ "window": 100000, "top": 5, "releases": 3 }"#;
-    scene.ask(&tab, "PUT", "counted?public=true", spec);
+    scene.ask(&tab, "PUT", "counted?public=true", r#"{ "window": 100000, "top": 5, "releases": 3 }"#);
     scene.ask(&tab, "POST", "counted/events", &events([("snow", 50_000), ("rain", 50_000)]));
     scene.ask(&tab, "PUT", "counted/releases/one", "");
     tab.open(&scene.server.url("/?stream=counted"));
@@ -413,7 +405,6 @@ fn by_count(scene: &Scene<'_>) {
     scene.well(&tab);
 }
 
-/// Checks accessibility.
 fn no_barriers(scene: &Scene<'_>, tab: &Tab<'_>, what: &str) {
     let Some(axe) = &scene.axe else { return };
     tab.until("document.getAnimations().length === 0");
@@ -529,8 +520,7 @@ fn chart(scene: &Scene<'_>) {
         let [ash, elm] = [[724, 720, 728, 720, 728][round], [720, 728, 720, 728, 720][round]];
         let tied = [("ash", ash), ("elm", elm), ("oak", 650)];
         let pine = ("pine", if round < 2 { 50 } else { 3_000 });
-        let all = events(fresh.chain(tied).chain([pine]));
-        scene.ask(&tab, "POST", "chart/events", &all);
+        scene.ask(&tab, "POST", "chart/events", &events(fresh.chain(tied).chain([pine])));
         thread::sleep(Duration::from_millis(rest));
         scene.ask(&tab, "PUT", &format!("chart/releases/{round}"), "");
     }
@@ -619,8 +609,7 @@ fn gone(scene: &Scene<'_>) {
     let tab = stream_of(&own, "works", &["ash", "elm"]);
     let operator = own.tab("/operator", WIDE, "light");
     for (name, public) in [("broken", true), ("secret", false)] {
-        let path = format!("{name}?public={public}&time=arrival");
-        own.ask(&operator, "PUT", &path, CONTINUAL);
+        own.ask(&operator, "PUT", &format!("{name}?public={public}&time=arrival"), CONTINUAL);
     }
     give(&operator, &server.token);
     operator.until("document.querySelectorAll('.card').length === 3");

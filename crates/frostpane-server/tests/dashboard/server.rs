@@ -15,7 +15,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `--demo`.
     pub fn demo() -> Self {
         let folder = new_folder("demo");
         let process = start(&folder, &["--demo", "--listen", "127.0.0.1:0"]);
@@ -37,7 +36,6 @@ impl Server {
         Self { process: RefCell::new(Some(process)), folder, address, token }
     }
 
-    /// Kills the process.
     pub fn kill(&self) {
         self.process.take().unwrap().kill();
     }

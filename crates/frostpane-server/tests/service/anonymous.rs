@@ -43,8 +43,7 @@ async fn who_waits_for_a_plan_holds_little_and_a_few_do() {
             api.raw("POST", "/v1/plan", &[], Body::from_stream(never)).await
         });
     }
-    let refused = waiting.join_next().await.unwrap().unwrap().is(429);
-    assert_eq!(refused.header("retry-after"), "1");
+    assert_eq!(waiting.join_next().await.unwrap().unwrap().is(429).header("retry-after"), "1");
     // They do not delay events.
     api.create("one", BY_COUNT).await;
     api.send("one", JSONL, lines(10)).await.is(200);
@@ -112,16 +111,14 @@ fn the_last_places_are_kept_for_those_who_have_a_token() {
             busy.push(begin(&process, &format!("{request}{headers}\r\n"), status));
         }
     }
-    let refused = until_there(|| process.raw(list)).is(503);
-    assert_eq!(refused.header("connection"), "close");
+    assert_eq!(until_there(|| process.raw(list)).is(503).header("connection"), "close");
     until_there(|| ask(process.address, "GET", "/v1/streams", &other, "", b"")).is(200);
     drop(busy);
 }
 
 #[tokio::test]
 async fn a_few_listen_without_a_token_and_leave_places() {
-    let few = Limits { connections: 4, ..limits() };
-    let api = Api::with_limits(Folder::new(), few);
+    let api = Api::with_limits(Folder::new(), Limits { connections: 4, ..limits() });
     api.call("PUT", "/v1/streams/one?public=true", BY_COUNT).await.is(201);
     let token = format!("Bearer {}", api.token);
     let listen = async |headers: &[(&str, &str)]| api.open("/v1/streams/one/live", headers).await;
@@ -143,8 +140,7 @@ async fn a_cache_is_told_that_they_differ_by_origin() {
             ("origin", allowed)
         );
     }
-    let answer = api.raw("GET", "/v1/streams", &[], "").await.is(200);
-    assert_eq!(answer.header("vary"), "origin");
+    assert_eq!(api.raw("GET", "/v1/streams", &[], "").await.is(200).header("vary"), "origin");
 }
 
 #[test]
@@ -197,8 +193,7 @@ async fn a_list_of_streams_has_the_number_of_declared_keys_and_not_the_keys() {
 
 #[tokio::test]
 async fn a_small_body_becomes_neither_many_bytes_nor_many_events() {
-    let few = Limits { body: 32 << 20, events: 10_000, ..limits() };
-    let api = Api::with_limits(Folder::new(), few);
+    let api = Api::with_limits(Folder::new(), Limits { body: 32 << 20, events: 10_000, ..limits() });
     api.create("one", BY_COUNT).await;
     let send = async |packed: bool, body: Vec<u8>| {
         let headers = [("content-type", "text/plain"), ("content-encoding", "gzip")];

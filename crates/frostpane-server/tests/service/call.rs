@@ -35,7 +35,6 @@ pub const PEOPLE: &str =
 /// Continual release that protects users.
 pub const WATCHED: &str = r#"{ "window": "24h", "slide": "1h", "top": 5, "continual": true, "unit": { "user": { "per_user": 2, "epoch": "1d" } } }"#;
 
-/// Names and values of headers.
 pub type Headers<'a> = &'a [(&'a str, &'a str)];
 
 static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -57,7 +56,6 @@ impl Folder {
         Store::open(&self.0.join("streams").join(name)).unwrap()
     }
 
-    /// The number of events that a stream has counted.
     pub fn counted(&self, name: &str) -> u64 {
         self.store(name).stream().counted()
     }
@@ -102,7 +100,6 @@ impl Api {
         Self::in_folder(Folder::new())
     }
 
-    /// A service with a stream.
     pub async fn serving(name: &str, spec: &'static str) -> Self {
         let api = Self::new();
         api.create(name, spec).await;
@@ -156,8 +153,7 @@ impl Api {
     }
 
     pub async fn health(&self, name: &str) -> Value {
-        let path = format!("/v1/streams/{name}/health");
-        self.get(&path).await.is(200).json()
+        self.get(&format!("/v1/streams/{name}/health")).await.is(200).json()
     }
 
     /// Calls with the token of this service.
@@ -203,8 +199,7 @@ impl Api {
     }
 
     pub async fn send(&self, name: &str, kind: &str, body: impl Into<Body>) -> Answer {
-        let path = format!("/v1/streams/{name}/events");
-        self.with("POST", &path, &[("content-type", kind)], body).await
+        self.with("POST", &format!("/v1/streams/{name}/events"), &[("content-type", kind)], body).await
     }
 
     /// Stops the service. Returns the number of events that a stream has counted.

@@ -1,5 +1,4 @@
-//! The process is killed repeatedly under load: every acknowledged event is counted once, and no release has
-//! two noises.
+//! The process is killed under load: every acknowledged event counts once, and no release has two noises.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

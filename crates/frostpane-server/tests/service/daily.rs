@@ -10,8 +10,7 @@ const SPEC: &[u8] = br#"{ "window": "7s", "slide": "1s", "top": 5, "unit": { "us
 
 fn copy(from: &Path, to: &Path) {
     let _ = std::fs::remove_dir_all(to);
-    let done = Command::new("cp").args(["-r", "-p"]).args([from, to]).status().unwrap();
-    assert!(done.success());
+    assert!(Command::new("cp").args(["-r", "-p"]).args([from, to]).status().unwrap().success());
 }
 
 #[test]
@@ -37,8 +36,7 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
 
     // The copy lacks a later release.
     let process = Process::with(&folder.0, &options);
-    let two = release(&process, "two").is(201);
-    assert!(two.text().contains("\"heavy\""));
+    assert!(release(&process, "two").is(201).text().contains("\"heavy\""));
     assert!(process.stop());
     copy(&backup.0, &folder.0);
     let process = Process::with(&folder.0, &options);
@@ -66,8 +64,7 @@ fn start_create_ingest_restart_back_up_restore_and_revoke() {
     let event = r#"{"key":"snow","user":"u","time":1763380800}"#;
     let early = process.send("people", &token, JSONL, event).is(503);
     assert!(early.text().contains("restored"), "{}", early.text());
-    let health = process.get("/v1/streams/people/health", &token).is(200);
-    assert_eq!(health.json()["standing"], "waiting");
+    assert_eq!(process.get("/v1/streams/people/health", &token).is(200).json()["standing"], "waiting");
 
     let listed = Command::new(PROGRAM).args(["token", "list"]).arg(&folder.0).output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
@@ -100,8 +97,7 @@ fn others_can_connect_only_if_what_they_send_is_encrypted() {
     use std::io::Write;
     let request = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
     asks.stdin.as_mut().unwrap().write_all(request).unwrap();
-    let answer = asks.wait_with_output().unwrap();
-    assert!(String::from_utf8(answer.stdout).unwrap().contains("it answers"));
+    assert!(String::from_utf8(asks.wait_with_output().unwrap().stdout).unwrap().contains("it answers"));
     assert!(process.raw(request).is_err(), "what is not encrypted is not answered");
 }
 
@@ -150,8 +146,7 @@ async fn a_release_that_was_given_up_is_not_there_and_keeps_no_other_away() {
     let api = Api::serving("one", SINGLE).await;
     api.send("one", JSONL, lines(500)).await.is(200);
     for id in ["monday", "tuesday"] {
-        let path = format!("/v1/streams/one/releases/{id}");
-        api.call("PUT", &path, "").await.is(201);
+        api.call("PUT", &format!("/v1/streams/one/releases/{id}"), "").await.is(201);
     }
     api.service.stop().await;
     give_up(&api.folder.0.join("streams/one"), "monday");
@@ -182,8 +177,7 @@ async fn older_states_go_on_and_newer_or_damaged_ones_are_left_alone() {
     let sent = api.with("POST", path, &headers, lines(10)).await.is(200);
     assert_eq!(sent.json()["again"], false);
     let api = api.restarted().await;
-    let sent = api.with("POST", path, &headers, lines(10)).await.is(200);
-    assert_eq!(sent.json()["again"], true);
+    assert_eq!(api.with("POST", path, &headers, lines(10)).await.is(200).json()["again"], true);
     for name in ["newer", "damaged"] {
         let path = format!("/v1/streams/{name}");
         api.get(&path).await.is(503);

@@ -43,8 +43,7 @@ async fn every_route_of_the_document_is_there_and_answers_as_it_says() {
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     let mut called = BTreeSet::new();
     for (method, route, path, body, status) in REQUESTS {
-        let headers = [("content-type", JSONL)];
-        api.with(&method.to_uppercase(), path, &headers, *body).await.is(*status);
+        api.with(&method.to_uppercase(), path, &[("content-type", JSONL)], *body).await.is(*status);
         let said = &document["paths"][route][method]["responses"];
         assert!(said[status.to_string()].is_object(), "{method} {route} does not say {status}");
         called.insert(((*method).to_owned(), (*route).to_owned()));
@@ -70,8 +69,7 @@ fn references(document: &Value, part: &Value) {
             }
             if fields.contains_key("responses") && fields.contains_key("operationId") {
                 assert!(fields.contains_key("summary"), "{fields:?}");
-                let responses = fields["responses"].as_object().unwrap();
-                for (status, response) in responses {
+                for (status, response) in fields["responses"].as_object().unwrap() {
                     assert!(response["description"].is_string(), "{status}: {fields:?}");
                 }
             }

@@ -50,8 +50,7 @@ fn a_log_that_cannot_be_written_ends_nothing() {
     for log in [full(), closed(), Stdio::from(stuck)] {
         let folder = Folder::new();
         let token = token(&folder.0, "log");
-        let started = start(&folder, log);
-        works(&folder, &token, started);
+        works(&folder, &token, start(&folder, log));
     }
 }
 

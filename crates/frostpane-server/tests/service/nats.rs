@@ -237,8 +237,7 @@ async fn events_of_users_that_are_ahead_wait_for_their_epoch() {
     let begins = jiff::Timestamp::now().as_second() + 60;
     let token = token(&folder.0, "nats");
     let process = Process::start(&folder.0);
-    let spec = crate::own_time::spec(begins);
-    process.create("users", &token, spec);
+    process.create("users", &token, crate::own_time::spec(begins));
     assert!(process.stop());
     // On either side of the beginning, before the stream, and further ahead than it may be.
     for second in [1, -1, 1, -50_000, 7_200] {
@@ -246,8 +245,7 @@ async fn events_of_users_that_are_ahead_wait_for_their_epoch() {
         context.publish("users", event.into()).await.unwrap().await.unwrap();
     }
     let from = nats.url("USERS");
-    let pulling = ["--from", &from, "--into", "users", "--tolerance", "120"];
-    let process = Process::with(&folder.0, &pulling);
+    let process = Process::with(&folder.0, &["--from", &from, "--into", "users", "--tolerance", "120"]);
     eventually(async || left(context, "USERS", "users").await == Some(0)).await;
     assert!(process.stop());
     assert_eq!(crate::own_time::counted(folder, "users", begins), [1, 1]);

@@ -115,8 +115,7 @@ fn usual(second: i64) -> Vec<Vec<Vec<u8>>> {
         event(key.as_bytes(), second.to_string().as_bytes(), user.as_bytes())
     };
     let events: Vec<_> = (1..=EVENTS).map(event).collect();
-    let each = events.len() / MESSAGES;
-    events.chunks(each).map(<[_]>::to_vec).collect()
+    events.chunks(events.len() / MESSAGES).map(<[_]>::to_vec).collect()
 }
 
 /// The place of the odd event.
@@ -173,8 +172,7 @@ impl Neighbour {
         };
         context.create_stream(config).await.unwrap();
         for message in self.messages(second) {
-            let sent = context.publish(self.name.clone(), message.into()).await.unwrap();
-            sent.await.unwrap();
+            context.publish(self.name.clone(), message.into()).await.unwrap().await.unwrap();
         }
     }
 

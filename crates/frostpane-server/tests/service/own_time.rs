@@ -1,5 +1,4 @@
-//! Pairs of streams that differ in an event of one user: it changes one count of the epoch of its time, or
-//! nothing.
+//! Pairs of streams that differ in one user's event: it changes one count of its time's epoch, or nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +19,7 @@ pub fn spec(begins: i64) -> String {
     spec_of(3, r#"["base", "x"]"#, begins)
 }
 
-/// Epochs of half a day, one of which begins at this second; an hour of lateness; noise is 0 but for a
-/// negligible chance.
+/// Epochs of half a day, one from this second on; an hour of lateness; noise is 0 but for a tiny chance.
 pub fn spec_of(top: usize, keys: &str, begins: i64) -> String {
     let offset = begins.rem_euclid(HALF_A_DAY);
     format!(
@@ -50,8 +48,7 @@ fn body(kind: &str, time: i64) -> Vec<u8> {
 /// The releases of a stream when the epoch that begins at a second has ended.
 pub fn ended<K: StoredKey>(folder: &Folder, name: &str, begins: i64) -> Vec<ContinualRelease<K>> {
     let mut store = Store::open(&folder.0.join("streams").join(name)).unwrap();
-    let after = Timestamp::from_second(begins + HALF_A_DAY + 3_600).unwrap();
-    store.tick(after.as_microsecond()).unwrap()
+    store.tick(Timestamp::from_second(begins + HALF_A_DAY + 3_600).unwrap().as_microsecond()).unwrap()
 }
 
 /// The counts of the key in the epochs before and after a second.
@@ -67,8 +64,7 @@ pub fn counted(folder: &Folder, name: &str, begins: i64) -> [u64; 2] {
     [begins - HALF_A_DAY, begins].map(of_epoch)
 }
 
-/// Seconds, from the begin of an epoch, of events that are sent one by one; their count in the epochs before
-/// and after it.
+/// Seconds, from the begin of an epoch, of events sent one by one; their count in the epochs around it.
 type Row = (&'static str, &'static [i64], [u64; 2]);
 
 const ROWS: [Row; 9] = [
@@ -94,8 +90,7 @@ async fn an_event_moves_one_count_of_the_epoch_of_its_own_time_or_nothing() {
             let name = format!("row-{number}-{form}");
             api.call("PUT", &format!("/v1/streams/{name}"), spec(begins)).await.is(201);
             for second in seconds {
-                let body = body(kind, begins + second);
-                let taken = api.send(&name, kind, body).await.is(200).json();
+                let taken = api.send(&name, kind, body(kind, begins + second)).await.is(200).json();
                 let ahead = u64::from(*second > 3_600);
                 assert_eq!(taken["ahead"], ahead, "{what}, {kind}");
             }
@@ -115,8 +110,7 @@ async fn what_waits_for_its_epoch_is_kept_and_counts_once() {
     api.call("PUT", "/v1/streams/one", spec(begins)).await.is(201);
     for number in 0..3 {
         let headers = [("content-type", JSONL), ("idempotency-key", "a")];
-        let body = body(JSONL, begins + 1);
-        let taken = api.with("POST", "/v1/streams/one/events", &headers, body).await;
+        let taken = api.with("POST", "/v1/streams/one/events", &headers, body(JSONL, begins + 1)).await;
         assert_eq!(taken.is(200).json()["again"], number > 0);
         api = api.restarted().await;
     }

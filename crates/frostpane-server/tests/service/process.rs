@@ -47,7 +47,6 @@ pub struct Process {
     pub log: Arc<Mutex<String>>,
 }
 
-/// Waits until a condition holds.
 #[track_caller]
 pub fn wait_until(mut holds: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
@@ -57,7 +56,6 @@ pub fn wait_until(mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Sends a signal to a process.
 pub fn signal(process: u32, signal: &str) {
     Command::new("kill").args([signal, &process.to_string()]).status().unwrap();
 }
@@ -78,11 +76,10 @@ pub fn certify(name: &str, folder: &Path) -> Option<[String; 4]> {
 
 /// Creates a token with all scopes from the command line.
 pub fn token(folder: &Path, producer: &str) -> String {
-    let scopes = ["ingest", "read", "release", "admin"].map(|scope| format!("--scope={scope}"));
     let made = Command::new(PROGRAM)
         .args(["token", "add"])
         .arg(folder)
-        .args(scopes)
+        .args(["ingest", "read", "release", "admin"].map(|scope| format!("--scope={scope}")))
         .args(["--producer", producer])
         .output()
         .unwrap();
@@ -127,7 +124,6 @@ impl Process {
         self.child.id()
     }
 
-    /// Kills the process.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -144,7 +140,6 @@ impl Process {
         status.is_some_and(|status| status.success())
     }
 
-    /// Waits until the log has a text.
     pub fn wait_for_log(&self, text: &str) {
         wait_until(|| self.log.lock().unwrap().contains(text));
     }
@@ -154,14 +149,12 @@ impl Process {
     }
 
     pub fn create(&self, name: &str, token: &str, spec: impl AsRef<[u8]>) {
-        let path = format!("/v1/streams/{name}");
-        self.call("PUT", &path, token, "", spec.as_ref()).is(201);
+        self.call("PUT", &format!("/v1/streams/{name}"), token, "", spec.as_ref()).is(201);
     }
 
     pub fn send(&self, name: &str, token: &str, kind: &str, body: impl AsRef<[u8]>) -> Answer {
         let path = format!("/v1/streams/{name}/events");
-        let kind = format!("content-type: {kind}\r\n");
-        self.call("POST", &path, token, &kind, body.as_ref())
+        self.call("POST", &path, token, &format!("content-type: {kind}\r\n"), body.as_ref())
     }
 
     pub fn call(&self, method: &str, path: &str, token: &str, headers: &str, body: &[u8]) -> Answer {
@@ -186,7 +179,6 @@ impl Process {
     }
 }
 
-/// Sends a request to an address.
 pub fn ask(
     address: SocketAddr,
     method: &str,
@@ -228,6 +220,5 @@ fn parse(bytes: &[u8]) -> Option<Answer> {
         headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
     let body = bytes[end + 4..].to_vec();
     let length = headers.get("content-length").map(|length| length.to_str().unwrap().parse());
-    let is_whole = length.is_none_or(|length| length == Ok(body.len()));
-    is_whole.then_some(Answer { status, headers, body })
+    length.is_none_or(|length| length == Ok(body.len())).then_some(Answer { status, headers, body })
 }

@@ -1,5 +1,4 @@
-//! Repeated requests: the Idempotency-Key is looked up before anything else is checked, and the answer is
-//! that of the first time.
+//! Repeated requests: the Idempotency-Key is looked up before all checks, and the first answer is repeated.
 
 use std::time::Duration;
 
@@ -12,8 +11,7 @@ const PATH: &str = "/v1/streams/one/events";
 const PARTLY_WRONG: &str = "{\"key\":\"snow\"}\n{\"other\":1\n{\"key\":\"rain\"}\n";
 
 async fn send(api: &Api, path: &str, kind: &str, key: &str, body: &str) -> Answer {
-    let headers = [("content-type", kind), ("idempotency-key", key)];
-    api.with("POST", path, &headers, body.to_owned()).await
+    api.with("POST", path, &[("content-type", kind), ("idempotency-key", key)], body.to_owned()).await
 }
 
 #[track_caller]
@@ -53,15 +51,13 @@ async fn a_key_stands_for_the_format_and_the_options_of_its_request() {
     is_again(send(&api, skip, JSONL, "a", PARTLY_WRONG).await, &first);
     // A refused request is not known, and may be sent with other options.
     send(&api, PATH, JSONL, "b", PARTLY_WRONG).await.is(422);
-    let second = send(&api, skip, JSONL, "b", PARTLY_WRONG).await.is(200).json();
-    assert_eq!(second["again"], false);
+    assert_eq!(send(&api, skip, JSONL, "b", PARTLY_WRONG).await.is(200).json()["again"], false);
     assert_eq!(api.counted("one").await, 6);
 }
 
 #[tokio::test]
 async fn an_event_that_was_ahead_is_said_to_be_left_out_also_when_it_is_ahead_no_more() {
-    let limits = Limits { tolerance: Duration::ZERO, ..limits() };
-    let api = Api::with_limits(Folder::new(), limits);
+    let api = Api::with_limits(Folder::new(), Limits { tolerance: Duration::ZERO, ..limits() });
     api.create("one", BY_CLOCK).await;
     let ahead = jiff::Timestamp::now() + Duration::from_secs(2);
     let body = format!("{{\"key\":\"snow\",\"time\":\"{ahead}\"}}\n");

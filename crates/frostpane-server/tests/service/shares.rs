@@ -20,8 +20,7 @@ async fn settings_change_a_few_times_at_once_and_then_seldom() {
     api.create("other", BY_COUNT).await;
     let set = async |name: &str, public: bool| {
         let body = format!("{{ \"public\": {public} }}");
-        let answer = api.call("PATCH", &format!("/v1/streams/{name}"), body).await;
-        answer.status
+        api.call("PATCH", &format!("/v1/streams/{name}"), body).await.status
     };
     let mut statuses = Vec::new();
     for number in 0..200 {
@@ -151,8 +150,7 @@ fn connections_without_a_request_give_way() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_that_come_together_share_the_transactions_of_a_second() {
-    let slow = Limits { commits: 1, ..limits() };
-    let api = std::sync::Arc::new(Api::with_limits(Folder::new(), slow));
+    let api = std::sync::Arc::new(Api::with_limits(Folder::new(), Limits { commits: 1, ..limits() }));
     api.create("one", BY_COUNT).await;
     let began = Instant::now();
     let mut sent = tokio::task::JoinSet::new();
@@ -190,8 +188,7 @@ async fn a_stream_that_has_its_share_of_the_disk_takes_nothing_until_it_is_given
     let api = Api::serving("one", BY_COUNT).await;
     api.send("one", JSONL, lines(500)).await.is(200);
     let latest = api.get("/v1/streams/one/releases/latest").await.is(200);
-    let few = Limits { disk: 1 << 10, ..limits() };
-    let api = Api::with_limits(api.stopped().await, few);
+    let api = Api::with_limits(api.stopped().await, Limits { disk: 1 << 10, ..limits() });
     let refused = api.send("one", JSONL, lines(10)).await.is(507);
     assert!(refused.text().contains("--most-disk"), "{}", refused.text());
     api.get("/v1/streams/one/ready").await.is(503);

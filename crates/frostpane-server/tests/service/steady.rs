@@ -22,8 +22,7 @@ struct Stuck(PathBuf);
 
 impl Stuck {
     fn new(path: PathBuf) -> Self {
-        let made = Command::new("mkfifo").arg(&path).status().unwrap();
-        assert!(made.success());
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         Self(path)
     }
 
@@ -140,8 +139,7 @@ fn shown(process: &Process) -> String {
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&shows.stdout).into_owned();
-    let subject = told.lines().find(|line| line.starts_with("subject"));
-    subject.unwrap_or_default().to_owned()
+    told.lines().find(|line| line.starts_with("subject")).unwrap_or_default().to_owned()
 }
 
 fn hang_up(process: &Process, told: &str) {
@@ -171,8 +169,7 @@ fn a_hangup_has_the_certificate_read_again() {
     assert!(process.stop());
 }
 
-/// Proxies reuse a connection after up to a minute; the limit of 10 seconds for headers does not apply
-/// between two requests.
+/// Proxies reuse a connection after up to a minute; the 10 seconds for headers do not run between requests.
 #[test]
 fn a_connection_is_kept_between_requests_for_longer_than_headers_may_take() {
     let folder = Folder::new();

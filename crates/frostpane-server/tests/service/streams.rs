@@ -16,8 +16,7 @@ async fn a_stream_is_begun_described_closed_and_deleted_for_good() {
     api.call("PUT", "/v1/streams/one", BY_COUNT).await.is(200);
     api.call("PUT", "/v1/streams/one", SINGLE).await.is(409);
     api.call("PUT", "/v1/streams/two", PEOPLE).await.is(201);
-    let all = api.get("/v1/streams").await.is(200).json();
-    assert_eq!(all["streams"].as_array().unwrap().len(), 2);
+    assert_eq!(api.get("/v1/streams").await.is(200).json()["streams"].as_array().unwrap().len(), 2);
 
     api.send("one", JSONL, lines(10)).await.is(200);
     api.call("POST", "/v1/streams/one/close", "").await.is(200);
@@ -44,8 +43,7 @@ async fn what_takes_the_place_of_a_stream_leaves_out_events_from_before() {
     api.call("DELETE", "/v1/streams/old", "").await.is(204);
     api.call("PUT", "/v1/streams/new?replaces=old", BY_CLOCK).await.is(201);
     let event = |time| format!("{{\"key\":\"snow\",\"time\":\"{time}\"}}\n");
-    let body = event(before) + &event(Timestamp::now());
-    let taken = api.send("new", JSONL, body).await.is(200).json();
+    let taken = api.send("new", JSONL, event(before) + &event(Timestamp::now())).await.is(200).json();
     assert_eq!(taken["counted"], 1, "the one from before may be in a list of the stream that was here");
     api.call("PUT", "/v1/streams/arrival?replaces=old&time=arrival", BY_CLOCK).await.is(422);
     api.call("PUT", "/v1/streams/count?replaces=old", BY_COUNT).await.is(422);
@@ -187,8 +185,7 @@ async fn what_a_release_says_tells_of_other_streams() {
         words.is(200).json()["beside"].as_str().map(str::to_owned)
     };
     assert_eq!(said(&api).await, None);
-    let release = api.get("/v1/streams/one/releases/latest").await;
-    assert_eq!(release.header("frostpane-account"), "one");
+    assert_eq!(api.get("/v1/streams/one/releases/latest").await.header("frostpane-account"), "one");
     api.create("two", BY_COUNT).await;
     assert!(said(&api).await.unwrap().contains("other streams"));
     api.call("DELETE", "/v1/streams/two", "").await.is(204);

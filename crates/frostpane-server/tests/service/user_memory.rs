@@ -51,15 +51,13 @@ async fn users_whom_neither_memory_nor_disk_has_room_for_stop_a_stream_for_good(
         for _ in 0..2 {
             // The text does not depend on the users, and nothing is released.
             for body in [crowd(0..1), crowd(7..8)] {
-                let again = api.send("one", CSV, body).await.is(507);
-                assert_eq!(again.text(), full.text());
+                assert_eq!(api.send("one", CSV, body).await.is(507).text(), full.text());
             }
             let release = api.call("PUT", "/v1/streams/one/releases/monday", "").await;
             assert!(release.status.as_u16() >= 400, "{}", release.text());
             let page = api.get("/v1/streams/one/releases").await.is(200);
             assert_eq!(page.json()["releases"], serde_json::json!([]));
-            let health = api.get("/v1/streams/one/health").await.is(200);
-            assert_eq!(health.json()["standing"], "failed");
+            assert_eq!(api.get("/v1/streams/one/health").await.is(200).json()["standing"], "failed");
             // The service stays ready.
             api.get("/v1/streams/one/ready").await.is(503);
             api.get("/v1/streams/other/ready").await.is(200);

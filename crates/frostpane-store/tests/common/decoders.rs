@@ -45,8 +45,7 @@ pub struct Written {
 /// Any pane stands for a missing one, so that decoding goes on.
 impl SnapshotSource for Written {
     fn pane(&mut self, bounds: Range<i64>) -> Option<Vec<u8>> {
-        let there = self.panes.get(&(bounds.start, bounds.end));
-        there.or_else(|| self.panes.values().next()).cloned()
+        self.panes.get(&(bounds.start, bounds.end)).or_else(|| self.panes.values().next()).cloned()
     }
 
     fn secret(&mut self, mark: &SecretId) -> Option<SecretBytes> {
@@ -75,7 +74,6 @@ fn by_count(stream: &Stream<Bytes>) -> bool {
     stream.spec().longest().is_by_count()
 }
 
-/// Uses a stream in every way.
 fn go_on(stream: &mut Stream<Bytes>) -> Result<()> {
     let now = stream.now();
     stream.ingest(&batch(by_count(stream), now, 50), later(now))?;
@@ -132,7 +130,6 @@ impl Written {
         Ok(stream.drawing_from(known))
     }
 
-    /// The bytes of a part.
     pub fn bytes(&self, part: Part) -> Vec<u8> {
         let events = batch(self.spec.longest().is_by_count(), 3 * HOUR, 20);
         match part {
@@ -179,10 +176,8 @@ fn read_batch(bytes: &[u8]) -> Result<()> {
 /// Declared keys can be encoded again, and used in a stream.
 fn read_keys<K: Key>(bytes: &[u8]) -> Result<()> {
     let keys = Keys::<K>::from_bytes(bytes)?;
-    let again = Keys::<K>::from_bytes(&keys.to_bytes())?;
-    assert_eq!(again.to_bytes(), keys.to_bytes());
-    let spec = serde_json::from_str(ALL[0].1).unwrap();
-    let mut stream = Stream::seeded(spec, keys, 0, 5)?;
+    assert_eq!(Keys::<K>::from_bytes(&keys.to_bytes())?.to_bytes(), keys.to_bytes());
+    let mut stream = Stream::seeded(serde_json::from_str(ALL[0].1).unwrap(), keys, 0, 5)?;
     stream.state();
     Ok(())
 }

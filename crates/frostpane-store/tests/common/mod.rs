@@ -14,7 +14,6 @@ use frostpane_store::{Begin, ContinualRelease, Result, SourceWriter, Store};
 
 pub const HOUR: i64 = 3_600_000_000;
 
-/// A folder that is removed when it is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -115,14 +114,12 @@ pub fn create(folder: &Path, json: &str) -> Store<Bytes> {
     begin(folder, json, Some(0), None).unwrap()
 }
 
-/// A store in a new folder.
 pub fn created(json: &str) -> (Folder, Store<Bytes>) {
     let (folder, state) = Folder::with_state();
     let store = create(&state, json);
     (folder, store)
 }
 
-/// Closes a store and opens it again.
 pub fn reopened(store: Store<Bytes>, state: &Path) -> Store<Bytes> {
     drop(store);
     Store::open(state).unwrap()
@@ -158,7 +155,6 @@ pub fn push_events(feed: &mut SourceWriter<'_, Bytes>, hour: i64, events: u64, b
     Ok(())
 }
 
-/// Ingests an hour of events, and ends it.
 pub fn hour(store: &mut Store<Bytes>, hour: i64) -> Result<Vec<ContinualRelease<Bytes>>> {
     let by_count = longest(store).is_by_count();
     let mut feed = store.feed(&format!("hour {hour}"))?.at((hour + 1) * HOUR);
@@ -170,7 +166,6 @@ pub fn hour(store: &mut Store<Bytes>, hour: i64) -> Result<Vec<ContinualRelease<
     Ok(lists)
 }
 
-/// A store that has ingested hours of events.
 pub fn run(mut store: Store<Bytes>, hours: Range<i64>) -> Store<Bytes> {
     hours.for_each(|number| drop(hour(&mut store, number).unwrap()));
     store

@@ -152,8 +152,7 @@ impl<'a> Reader<'a> {
 
     /// A number of items that take at least one byte each.
     pub fn length(&mut self) -> Result<usize> {
-        let left = self.0.len() as u64;
-        self.at_most(left).map(|length| length as usize)
+        self.at_most(self.0.len() as u64).map(|length| length as usize)
     }
 
     pub fn each<T, C: FromIterator<T>>(&mut self, mut read: impl FnMut(&mut Self) -> Result<T>) -> Result<C> {

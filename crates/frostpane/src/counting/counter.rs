@@ -284,8 +284,7 @@ impl<K: Key> PaneCounter<K> for Counter<K> {
     }
 
     fn oldest_number(&self) -> Option<i64> {
-        let first = self.intake()?.timeline.closed().next()?;
-        Some(self.number_at(first.start))
+        Some(self.number_at(self.intake()?.timeline.closed().next()?.start))
     }
 
     fn has_clock(&self) -> bool {

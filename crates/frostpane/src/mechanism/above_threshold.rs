@@ -176,8 +176,7 @@ mod tests {
             let Answer::Below(question) = question.ask(Secret::new(reached + 8), &mut draws) else {
                 panic!("one too few");
             };
-            let answer = question.ask(Secret::new(reached - 3), &mut draws);
-            assert!(matches!(answer, Answer::Above));
+            assert!(matches!(question.ask(Secret::new(reached - 3), &mut draws), Answer::Above));
             assert_eq!(
                 draws.laws.iter().map(DiscreteLaplace::scale).collect::<Vec<_>>(),
                 [12.0, 24.0, 24.0, 24.0]

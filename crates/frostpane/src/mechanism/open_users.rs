@@ -133,8 +133,7 @@ mod tests {
         }
     }
 
-    /// The probabilities of all outputs of one key at a threshold, given its counts with the user and
-    /// without.
+    /// The probabilities of all outputs of one key at a threshold, from its counts with and without the user.
     fn shown(noise: &Noise, threshold: u64, counts: [u64; 2]) -> Vec<[f64; 2]> {
         let reaches = |count: u64, value: u64| match count {
             0 => 0.0,
@@ -190,8 +189,7 @@ mod tests {
         {
             let bounds = Bounds::new(per_user).per_key(per_key);
             let laplace = Threshold::by_laplace(bounds, epsilon(given), delta);
-            let gaussian = Threshold::by_gaussian(bounds, epsilon(given), delta).unwrap();
-            for threshold in [laplace, gaussian] {
+            for threshold in [laplace, Threshold::by_gaussian(bounds, epsilon(given), delta).unwrap()] {
                 let worst = |value| worst_mixture(threshold.noise(), value, bounds, given);
                 let found = worst(threshold.value());
                 assert!(found <= delta * (1.0 + 1e-9), "{bounds:?} {threshold:?}: {found}");
@@ -247,8 +245,7 @@ mod tests {
         for (per_user, per_key) in [(1, 1), (7, 3), (400, 1), (10_000, 1)] {
             let bounds = Bounds::new(per_user).per_key(per_key);
             let laplace = Threshold::by_laplace(bounds, epsilon(1.0), 1e-9);
-            let gaussian = Threshold::by_gaussian(bounds, epsilon(1.0), 1e-9).unwrap();
-            for threshold in [laplace, gaussian] {
+            for threshold in [laplace, Threshold::by_gaussian(bounds, epsilon(1.0), 1e-9).unwrap()] {
                 let named = |value: u64| tail(threshold.noise(), value as i64 - i64::from(per_key));
                 let any = |value: u64| -(f64::from(per_user) * (-named(value)).ln_1p()).exp_m1();
                 assert!(any(threshold.value()) <= 1e-9, "{per_user} {threshold:?}");

@@ -245,8 +245,7 @@ mod tests {
                 (InsecureSeededEntropy::new(seed), InsecureSeededEntropy::new(seed));
             let found = threshold.select([('k', count)], &mut entropy).unwrap();
             let noisy = count as i64 + noise(0.7).sample(&mut again).unwrap();
-            let expected = (noisy >= 9).then_some(('k', noisy as u64));
-            assert_eq!(found, Vec::from_iter(expected));
+            assert_eq!(found, Vec::from_iter((noisy >= 9).then_some(('k', noisy as u64))));
             assert_eq!(entropy.word().unwrap(), again.word().unwrap());
         }
     }

@@ -65,8 +65,7 @@ mod tests {
             for (number, some) in list.chunks(step).enumerate() {
                 some.iter().for_each(|word| *counts.entry(*word).or_default() += 1);
                 let squares: u64 = counts.values().map(|count| count * count).sum();
-                let end = list.len().min((number + 1) * step);
-                let found = bound.of(&list[..end]);
+                let found = bound.of(&list[..list.len().min((number + 1) * step)]);
                 assert!(found >= squares.isqrt());
                 assert!(!apart || found == squares.isqrt());
             }

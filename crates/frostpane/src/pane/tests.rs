@@ -39,8 +39,7 @@ fn misra_gries(events: &[Event], capacity: usize) -> (BTreeMap<u64, u64>, u64) {
 
 fn sketch_of(events: &[Event]) -> CountSketch {
     let mut sketch = CountSketch::new(SKETCH, SEED);
-    let keys = events.iter().flatten();
-    keys.for_each(|key| sketch.add(u64::hash(*key, SEED), 1));
+    events.iter().flatten().for_each(|key| sketch.add(u64::hash(*key, SEED), 1));
     sketch
 }
 
@@ -61,8 +60,7 @@ fn kept(pane: &Pane<u64>) -> BTreeMap<u64, u64> {
 }
 
 fn cut_by(counts: impl IntoIterator<Item = (u64, u64)>, cut: u64) -> BTreeMap<u64, u64> {
-    let kept = counts.into_iter().filter(|(_, count)| *count > cut);
-    kept.map(|(key, count)| (key, count - cut)).collect()
+    counts.into_iter().filter(|(_, count)| *count > cut).map(|(key, count)| (key, count - cut)).collect()
 }
 
 fn shape(entries: u32, capacity: usize) -> PaneShape {

@@ -303,10 +303,7 @@ mod tests {
     fn declared_keys_are_foreseen_by_sketch_where_that_is_better() {
         let declared = HeavyHitters::<u64>::builder(Keys::range(0..1_000).unwrap());
         let declared = declared.window(Window::events(1_000_000).slide(100_000)).entries(64);
-        let cut = |width| {
-            let sketched = declared.clone().sketch(5, width);
-            sketched.forecast(1_000_000, Some(20_000)).unwrap().cut
-        };
+        let cut = |width| declared.clone().sketch(5, width).forecast(1_000_000, Some(20_000)).unwrap().cut;
         assert_eq!(cut(1 << 16), 0);
         assert_eq!(cut(64), 10 * (100_000 / 65));
     }
@@ -339,8 +336,7 @@ mod tests {
             let delta = 10_f64.powf(-exponent);
             let builder = open().alpha(alpha).epsilon(epsilon).delta(delta);
             let builder = builder.confidence(confidence).window(Window::events(events));
-            let builder = builder.policy(Policy::Uniform);
-            let (plan, request) = builder.request_with(0).unwrap();
+            let (plan, request) = builder.policy(Policy::Uniform).request_with(0).unwrap();
             let window = super::FutureWindow::new(&request, &plan, events);
             let promised = |estimate: u64| window.guarantee(estimate).holds_with_room();
             let failing = (0..=2 * events).rev().find(|estimate| !promised(*estimate)).unwrap();

@@ -292,10 +292,8 @@ mod tests {
     /// By count even panes are full but for one; otherwise events are spread evenly.
     #[test]
     fn all_events_have_their_panes() {
-        let uniform = layout(1_000, 64, true, Policy::Uniform);
-        assert_eq!(uniform.loads(1_000), [(15, 64), (1, 40)]);
-        let clock = layout(1_000, 64, false, Policy::Uniform);
-        assert_eq!(clock.loads(1_000), [(8, 63), (8, 62)]);
+        assert_eq!(layout(1_000, 64, true, Policy::Uniform).loads(1_000), [(15, 64), (1, 40)]);
+        assert_eq!(layout(1_000, 64, false, Policy::Uniform).loads(1_000), [(8, 63), (8, 62)]);
         let growing = layout(1_000_000, 100, true, Policy::Exponential);
         assert_eq!(growing.panes, 749);
         assert_eq!(growing.loads(10_000), [(263, 14), (486, 13)]);
@@ -305,8 +303,7 @@ mod tests {
     fn a_window_begins_within_a_slide_or_within_a_64th_of_its_age() {
         let uniform = layout(1_000, 64, true, Policy::Uniform);
         assert_eq!([40, 64, 640].map(|events| uniform.slack(events, 7.0)), [40.0, 64.0, 64.0]);
-        let clock = layout(1_000, 50, false, Policy::Uniform);
-        assert_eq!(clock.slack(30_000, 7.0), 30_000.0 * 0.05);
+        assert_eq!(layout(1_000, 50, false, Policy::Uniform).slack(30_000, 7.0), 30_000.0 * 0.05);
         let growing = layout(1_000_000, 100, true, Policy::Exponential);
         assert_eq!(
             [6_400, 12_800, 1_000_000].map(|events| growing.slack(events, 7.0)),

@@ -90,10 +90,8 @@ mod tests {
     #[test]
     fn no_more_keys_are_listed_than_there_are() {
         let noise = DiscreteLaplace::new(2, Epsilon::new(1.0).unwrap());
-        let open = Threshold::for_open_keys(noise, 0.5);
-        assert_eq!(Listing::new(&open, 1 << 40, 700, None).keys, 700);
+        assert_eq!(Listing::new(&Threshold::for_open_keys(noise, 0.5), 1 << 40, 700, None).keys, 700);
         let declared = Threshold::for_declared_keys(noise, 50);
-        let all = Listing { keys: 50, absent: 50 };
-        assert_eq!(Listing::new(&declared, 1 << 40, 700, Some(50)), all);
+        assert_eq!(Listing::new(&declared, 1 << 40, 700, Some(50)), Listing { keys: 50, absent: 50 });
     }
 }

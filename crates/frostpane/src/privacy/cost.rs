@@ -65,8 +65,7 @@ mod tests {
         assert_eq!(cost(3, 0.1, false).epsilon(), 0.3, "not 0.30000000000000004");
         assert_eq!(cost(3, 0.1, false).delta(), 3e-9);
         for releases in [1, 2, 5] {
-            let all = 0.25 + releases as f64 * 0.75;
-            assert_eq!(cost(releases, 1.0, true).epsilon(), all);
+            assert_eq!(cost(releases, 1.0, true).epsilon(), 0.25 + releases as f64 * 0.75);
         }
         assert_eq!(cost(3, 0.000_001, true).epsilon(), 2.5e-6);
         assert_eq!((cost(0, 1.0, true).epsilon(), cost(0, 1.0, true).delta()), (0.0, 0.0));

@@ -20,10 +20,7 @@ impl Quantity {
     pub fn first_of(text: &str) -> Option<(Self, &str)> {
         let (whole, rest) = digits(text);
         let whole = without_marks(whole)?;
-        let (fraction, rest) = match rest.strip_prefix('.') {
-            Some(after) => digits(after),
-            None => ("", rest),
-        };
+        let (fraction, rest) = rest.strip_prefix('.').map_or(("", rest), digits);
         let (power, rest) = exponent(rest).unwrap_or((0, rest));
         let number = Self {
             digits: format!("{whole}{fraction}").parse().ok()?,

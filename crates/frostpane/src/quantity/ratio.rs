@@ -15,8 +15,7 @@ pub struct Ratio {
 impl Ratio {
     /// The number of 64-bit values that make up this share of all of them; `None` for all.
     pub(crate) fn limit(self) -> Option<u64> {
-        let limit = (u128::from(self.part) << 64) / u128::from(self.whole);
-        u64::try_from(limit).ok()
+        u64::try_from((u128::from(self.part) << 64) / u128::from(self.whole)).ok()
     }
 
     /// The value as a float.
@@ -30,8 +29,7 @@ impl FromStr for Ratio {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let number = |text: &str| text.trim().parse::<u32>().ok();
-        let parts = text.split_once('/').map(|(part, whole)| (number(part), number(whole)));
-        match parts {
+        match text.split_once('/').map(|(part, whole)| (number(part), number(whole))) {
             Some((Some(part), Some(whole))) if part > 0 && part <= whole => Ok(Self { part, whole }),
             _ => Err(Error::parameter(format!(
                 "{text:?} is no share: give one such as 1/4, above 0 and at most 1/1"

@@ -50,8 +50,7 @@ impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let short = |(_, unit): &&(&str, u64)| self.0 >= *unit && self.0.is_multiple_of(unit / 10);
         let whole = |(_, unit): &&(&str, u64)| self.0 >= *unit && self.0.is_multiple_of(*unit);
-        let found = DECIMAL.iter().find(short).or_else(|| BINARY.iter().find(whole));
-        match found {
+        match DECIMAL.iter().find(short).or_else(|| BINARY.iter().find(whole)) {
             None => write!(f, "{}", self.0),
             Some((name, unit)) => match self.0 % unit / (unit / 10) {
                 0 => write!(f, "{}{name}", self.0 / unit),

@@ -51,8 +51,7 @@ fn advanced(windows: f64, epsilon: f64, log: f64) -> f64 {
     8.0_f64.sqrt() / low
 }
 
-/// `epsilon = rho + 2 sqrt(rho ln(1/delta))`, and `n` windows of squared sensitivity 2 take `rho = n /
-/// variance`.
+/// `epsilon = rho + 2 sqrt(rho ln(1/delta))`; `n` windows of squared sensitivity 2 take `rho = n / variance`.
 fn concentrated(windows: f64, epsilon: f64, log: f64) -> f64 {
     let rho = ((log + epsilon).sqrt() - log.sqrt()).powi(2);
     (windows / rho).sqrt()
@@ -89,8 +88,7 @@ mod tests {
             assert!((spent / epsilon - 1.0).abs() < 1e-9, "{panes}");
         }
         // With almost no windows half of epsilon spends all of it, to the last bit.
-        let all = advanced(2.0_f64.powi(-60), 1.0, 2.0_f64.powi(61));
-        assert_eq!(all, 8.0_f64.sqrt() / 0.5);
+        assert_eq!(advanced(2.0_f64.powi(-60), 1.0, 2.0_f64.powi(61)), 8.0_f64.sqrt() / 0.5);
         assert_eq!(alternatives(4, 1.0, 0.0).with_delta, None);
     }
 

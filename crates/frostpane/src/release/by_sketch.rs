@@ -169,8 +169,7 @@ mod tests {
     /// Counts with an error of cut and noise against a sketch with an error of noise alone.
     #[test]
     fn estimates_are_taken_where_they_alone_keep_the_promises_or_neither_does_and_they_are_closer() {
-        let shape = shape(10, 1 << 12);
-        let request = request(Norm::L2, 2.0, Keys::range(0..9).unwrap(), shape);
+        let request = request(Norm::L2, 2.0, Keys::range(0..9).unwrap(), shape(10, 1 << 12));
         let norm = NormEstimate::of_events(10_000);
         let with = |cut: u64, noise: u64| Guarantee {
             alpha: Some(0.1),

@@ -106,8 +106,7 @@ impl Guarantee {
         noise.saturating_add(self.cut + self.slack)
     }
 
-    /// Returns true if neither a listed count nor the list itself has a larger error than by another
-    /// guarantee.
+    /// Returns true if neither a listed count nor the list has a larger error than by another guarantee.
     pub fn is_as_good_as(&self, other: &Self) -> bool {
         self.inaccuracy() <= other.inaccuracy() && self.vagueness() <= other.vagueness()
     }
@@ -148,8 +147,7 @@ impl Guarantee {
         }
     }
 
-    /// Returns true if the promises hold at this norm even if rounding up raises the threshold by 1: a
-    /// condition without steps.
+    /// True if the promises hold at this norm even if rounding up raises the threshold by 1: no steps.
     pub fn holds_with_room(&self) -> bool {
         let Some(alpha) = self.alpha else { return false };
         let exact = 0.75 * billionths(alpha) as f64 / 1e9 * self.norm.value as f64 - self.cut as f64;

@@ -374,8 +374,7 @@ mod tests {
     /// Most of the top keys may be absent if many are declared: their noise counts.
     #[test]
     fn keys_that_did_not_occur_are_assumed_among_the_top() {
-        let limits = limits(1_000, None, 100_000, true);
-        let prior = prior(&limits, 1, 1, Some(10));
+        let prior = prior(&limits(1_000, None, 100_000, true), 1, 1, Some(10));
         // Half of two fifths of the failure probability, divided among all.
         let absent = reach(2.0, EPSILON, 0.1 * 0.4 / 2.0 / 1e5) - 1;
         let whole = reach(2.0, EPSILON, 0.1 * 0.4 / 1e5) - 1;
@@ -502,8 +501,7 @@ mod tests {
     /// had, and on to the least that such a key may show.
     #[test]
     fn of_the_top_keys_those_are_seen_that_may_have_been_among_them() {
-        let limits = limits(1_000_000, None, 1_000_000, false);
-        let prior = prior(&limits, 42, 42, Some(3));
+        let prior = prior(&limits(1_000_000, None, 1_000_000, false), 42, 42, Some(3));
         let goes = |count: u64, part: f64| reach(2.0, EPSILON, 0.1 * part * count as f64 / 1e6) - 1;
         let low = |noisy: u64| (5..).find(|count| count + goes(*count, 0.1) >= noisy).unwrap();
         let step = |noisy: u64| low(noisy) - goes(low(noisy), 0.1);

@@ -393,8 +393,7 @@ mod tests {
         let shape = shape(20_000, 1 << 12);
         let request = request_of(Spec { all: true, ..spec(Norm::L1, EPSILON) }, Keys::Open, shape);
         let said = [2, 500].map(|keys| {
-            let events = (0..10_000).map(|event| Some(event % keys));
-            let view = view(vec![pane(events, shape)], None, true);
+            let view = view(vec![pane((0..10_000).map(|event| Some(event % keys)), shape)], None, true);
             let found = release(&request, view, &mut InsecureSeededEntropy::new(1)).unwrap();
             (found.threshold, found.complete_above, found.nothing_below)
         });
@@ -505,8 +504,7 @@ mod tests {
                     asked[1].is_some(),
                 ));
 
-                let declared = matches!(keys, Keys::Declared(_));
-                assert_eq!(found.delta, if declared { 0.0 } else { 1e-6 });
+                assert_eq!(found.delta, if matches!(keys, Keys::Declared(_)) { 0.0 } else { 1e-6 });
                 assert_eq!((found.norm, found.alpha, found.epsilon), (norm, Some(0.1), EPSILON));
                 assert_eq!((found.confidence, found.boundaries_epsilon), (0.95, 0.0));
                 assert_eq!((found.policy, found.unit), (Policy::Uniform, Unit::Event));
@@ -545,8 +543,7 @@ mod tests {
         ] {
             let panes = vec![pane(times(1, 5), ours), pane(times(1, 5), theirs)];
             let released = release(&request, view(panes, None, true), &mut InsecureSeededEntropy::new(1));
-            let refused = released.err().map(|error| error.kind());
-            assert_eq!(refused, (!fits).then_some(ErrorKind::Pane));
+            assert_eq!(released.err().map(|error| error.kind()), (!fits).then_some(ErrorKind::Pane));
         }
     }
 
@@ -639,8 +636,7 @@ mod tests {
                 let in_window = u64::from(place >= SIZE.pow(2));
                 assert_neighbours(&insides[number], &insides[neighbour], in_window, entries == 9);
             }
-            let asked = Spec { alpha: 0.7, ..spec(norm, 1_000.0) };
-            let request = request_of(asked, keys, shape);
+            let request = request_of(Spec { alpha: 0.7, ..spec(norm, 1_000.0) }, keys, shape);
             let mut alike: HashMap<TrueValues, Vec<&Vec<Event>>> = HashMap::new();
             for (stream, inside) in streams.iter().zip(insides) {
                 let inside = match norm {

@@ -148,8 +148,7 @@ fn with_bounds<S: Serializer>(unit: &Unit, serializer: S) -> std::result::Result
         #[serde(skip_serializing_if = "Option::is_none")]
         bounds: Option<Bounds>,
     }
-    let protected = Protected { unit: unit.to_string(), bounds: unit.bounds() };
-    protected.serialize(serializer)
+    Protected { unit: unit.to_string(), bounds: unit.bounds() }.serialize(serializer)
 }
 
 impl Cost {

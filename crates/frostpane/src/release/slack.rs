@@ -125,8 +125,7 @@ mod tests {
         assert_eq!(measured.count, 4);
     }
 
-    /// Neither the count nor the norm exceeds the number of events, nor the count the norm; neither is
-    /// below 0.
+    /// Neither the count nor the norm exceeds the number of events, nor the count the norm; none is below 0.
     #[test]
     fn what_is_stated_lies_within_what_can_be() {
         let shape = shape(1_000, 64);

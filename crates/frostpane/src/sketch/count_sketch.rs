@@ -601,8 +601,7 @@ mod tests {
             assert_eq!(one_row.point_error(norm, &laplace, chance), least, "{width}");
             assert_eq!(one_row.noise_floor(&laplace, chance), reach(chance), "{width}");
         }
-        let rows = Dimensions { rows: 5, width: 16 };
-        let floor = rows.noise_floor(&laplace, 1e-6);
+        let floor = Dimensions { rows: 5, width: 16 }.noise_floor(&laplace, 1e-6);
         let tail = |m: u64| q.powi(m as i32) / (1.0 + q);
         assert!(more_than_half(5, tail(floor)) <= 1e-6 && more_than_half(5, tail(floor - 1)) > 1e-6);
     }
@@ -625,8 +624,7 @@ mod tests {
             rows.sort_unstable();
             assert_eq!(sketch.estimate(hash), rows[2]);
             for least in -10..10 {
-                let expected = (rows[2] >= least).then_some(rows[2]);
-                assert_eq!(sketch.estimate_from(hash, least), expected);
+                assert_eq!(sketch.estimate_from(hash, least), (rows[2] >= least).then_some(rows[2]));
             }
         }
     }

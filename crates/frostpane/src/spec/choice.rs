@@ -47,8 +47,7 @@ impl Choice {
 
     /// The choice for one window by count, from the least norms at which each policy should keep the promises over all of it.
     pub(crate) fn between(events: u64, uniform: Option<u64>, smooth: Option<u64>) -> Self {
-        let usual = |norm: &u64| *norm <= events / USUAL_NORM;
-        match smooth.filter(usual) {
+        match smooth.filter(|norm: &u64| *norm <= events / USUAL_NORM) {
             Some(smooth) if uniform.is_none_or(|uniform| uniform / WORTH_ITS_EPSILON > smooth) => {
                 Self { policy: Policy::Smooth, reason: Reason::WholeWindow }
             }

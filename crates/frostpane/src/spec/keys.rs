@@ -116,8 +116,7 @@ mod tests {
         assert_eq!(KeySpec::of(&Keys::<u64>::open()), Ok(KeySpec::Open));
         assert_eq!(KeySpec::of(&Keys::range(3..9).unwrap()), Ok(KeySpec::Range(3..9)));
         let list = |keys: &[&str]| KeySpec::List(keys.iter().map(|key| (*key).to_owned()).collect());
-        let numbers = Keys::list([9, 30]).unwrap();
-        assert_eq!(KeySpec::of(&numbers), Ok(list(&["9", "30"])));
+        assert_eq!(KeySpec::of(&Keys::list([9, 30]).unwrap()), Ok(list(&["9", "30"])));
         let bytes = |keys: [&[u8]; 2]| Keys::list(keys.map(Bytes::from)).unwrap();
         assert_eq!(KeySpec::of(&bytes([b"snow", b"rain"])), Ok(list(&["rain", "snow"])));
         assert!(KeySpec::of(&bytes([b"snow", b"\xff"])).is_err(), "not text");

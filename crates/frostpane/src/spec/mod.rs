@@ -157,8 +157,7 @@ impl Spec {
 
     /// The longest window.
     pub fn longest(&self) -> Span {
-        let longest = self.windows.iter().copied().max_by_key(Span::length);
-        longest.unwrap_or(Span::Events(WINDOW))
+        self.windows.iter().copied().max_by_key(Span::length).unwrap_or(Span::Events(WINDOW))
     }
 
     /// The most releases that an event may be in.

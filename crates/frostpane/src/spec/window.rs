@@ -277,8 +277,7 @@ mod tests {
         let cut = |window: Window| grid_of(window.in_panes(32), Policy::Uniform);
         assert_eq!(cut(Window::events(1_000)), [1_024, 32, 0]);
         assert_eq!(cut(Window::events(10)), [10, 1, 0]);
-        let nothing = Window::events(0).in_panes(32);
-        assert!(nothing.grid(Policy::Uniform).is_err());
+        assert!(Window::events(0).in_panes(32).grid(Policy::Uniform).is_err());
         assert_eq!(cut(Window::events(1_000).slide(7)), [1_000, 7, 0]);
         let late = Window::clock(Duration::from_micros(1_000)).lateness(Duration::from_micros(9));
         assert_eq!(cut(late), [1_024, 32, 9]);

@@ -83,8 +83,7 @@ impl<K: Key> Stream<K> {
     /// Begins a stream, where users are protected at this moment, in microseconds since 1970.
     pub fn new(spec: Spec, keys: Keys<K>, begin: i64) -> Result<Self> {
         let builder = Builder::from_spec(spec, keys).pinned()?;
-        let seed = crate::noise::OsEntropy::new().word()?;
-        Self::with_seed(&builder, begin, seed)
+        Self::with_seed(&builder, begin, crate::noise::OsEntropy::new().word()?)
     }
 
     fn with_seed(builder: &Builder<K>, begin: i64, seed: u64) -> Result<Self> {
@@ -198,8 +197,7 @@ impl<K: Key> Stream<K> {
 
     /// Charges a release of a window to everyone it covers, or refuses and charges nobody.
     pub fn pay(&mut self, span: impl Into<Span>) -> Result<std::result::Result<Grant, Refusal>> {
-        let quote = self.engine.quote(span.into())?;
-        Ok(quote.charge(&mut self.ledger, &self.price))
+        Ok(self.engine.quote(span.into())?.charge(&mut self.ledger, &self.price))
     }
 
     /// Whom [`pay`](Self::pay) would charge, and the accountant that would let it pass.

@@ -75,8 +75,7 @@ mod tests {
     use crate::spec::{Bounds, Norm, Policy, Spec, Unit, Window};
 
     fn stages(change: impl FnOnce(Builder<u64>) -> Builder<u64>) -> Vec<Stage> {
-        let builder = Builder::from_spec(Spec::default(), Keys::open()).epsilon(0.8);
-        change(builder).stages().unwrap()
+        change(Builder::from_spec(Spec::default(), Keys::open()).epsilon(0.8)).stages().unwrap()
     }
 
     #[test]
@@ -84,8 +83,7 @@ mod tests {
         use Measured::{Boundaries, Counts, Norm as OfNorm, Total};
         let day = Duration::from_secs(86_400);
         let people = |builder: Builder<u64>| {
-            let builder = builder.unit(Unit::User(Bounds::new(3)));
-            builder.window(Window::clock(7 * day).slide(day))
+            builder.unit(Unit::User(Bounds::new(3))).window(Window::clock(7 * day).slide(day))
         };
         let at_every_slide = |mut builder: Builder<u64>| {
             builder.spec.continual = true;

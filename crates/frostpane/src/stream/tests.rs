@@ -70,8 +70,7 @@ impl Memory {
         self.panes.retain(|(start, end), _| closed.contains(&(*start..*end)));
         for bounds in closed {
             let pane = stream.closed_pane(&bounds).unwrap();
-            let kept = self.panes.entry((bounds.start, bounds.end)).or_insert(pane.clone());
-            assert_eq!(*kept, pane);
+            assert_eq!(*self.panes.entry((bounds.start, bounds.end)).or_insert(pane.clone()), pane);
         }
         self.secrets = stream.secrets().into_iter().map(|secret| (secret_id(secret), *secret)).collect();
         self.keep_pieces(stream);
@@ -85,8 +84,7 @@ impl Memory {
         for (run, pieces) in runs {
             for piece in 0..pieces {
                 let bytes = stream.piece_of_run(&run, piece).unwrap();
-                let kept = self.pieces.entry((run, piece)).or_insert(bytes.clone());
-                assert_eq!(*kept, bytes);
+                assert_eq!(*self.pieces.entry((run, piece)).or_insert(bytes.clone()), bytes);
             }
         }
     }
@@ -181,10 +179,7 @@ fn batch(number: i64, by_count: bool) -> Batch<Bytes> {
         };
         let time = number * HOUR + event * 5 * SECOND - (random % 100) as i64 * 20 * SECOND;
         let (key, user) = (key.to_be_bytes(), (random / 400 % 90).to_be_bytes());
-        batch.push(match by_count {
-            true => Event::of(key.as_slice()),
-            false => Event::by(&user, time, key.as_slice()),
-        });
+        batch.push(if by_count { Event::of(key.as_slice()) } else { Event::by(&user, time, key.as_slice()) });
     }
     batch
 }
@@ -287,8 +282,7 @@ fn users_on_disk_that_are_not_what_was_written_are_noticed() {
         if damage < 3 {
             damaged.pieces.insert(name, piece);
         }
-        let refusal = damaged.restored(&spec).err().unwrap();
-        assert_eq!(refusal.kind(), ErrorKind::State, "{damage}");
+        assert_eq!(damaged.restored(&spec).err().unwrap().kind(), ErrorKind::State, "{damage}");
     }
 }
 
@@ -402,12 +396,8 @@ fn a_batch_is_taken_whole_or_not_at_all() {
         let mut wrong = batch(1, by_count);
         let events = wrong.events();
         assert_eq!(events.count(), 700);
-        wrong.push(match by_count {
-            true => Event::at(5, b"late".as_slice()),
-            false => Event::of(b"when".as_slice()),
-        });
-        let refusal = stream.ingest(&wrong, HOUR).unwrap_err();
-        assert_eq!(refusal.kind(), ErrorKind::Window, "{name}");
+        wrong.push(if by_count { Event::at(5, b"late".as_slice()) } else { Event::of(b"when".as_slice()) });
+        assert_eq!(stream.ingest(&wrong, HOUR).unwrap_err().kind(), ErrorKind::Window, "{name}");
         assert_eq!(stream.state(), before, "{name}");
     }
 }
@@ -560,7 +550,6 @@ fn panes_built_elsewhere_are_those_of_the_stream_and_stay_once_released() {
             assert_eq!(built.ingest(&batch, 25 * HOUR).unwrap_err().kind(), ErrorKind::Window);
         }
         drop(built.pay(built.spec().longest()).unwrap().unwrap());
-        let again = built.take_built(0, &panes);
-        assert_eq!(again.unwrap_err().kind(), ErrorKind::Window, "{name}");
+        assert_eq!(built.take_built(0, &panes).unwrap_err().kind(), ErrorKind::Window, "{name}");
     }
 }

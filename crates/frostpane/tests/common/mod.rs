@@ -22,10 +22,8 @@ pub fn is_long() -> bool {
     std::env::var_os("FROSTPANE_LONG").is_some()
 }
 
-/// The counts of a release by key.
 pub fn listed(release: &Release<u64>) -> BTreeMap<u64, u64> {
-    let counts = release.heavy.iter().map(|heavy| (heavy.key, heavy.count));
-    counts.collect()
+    release.heavy.iter().map(|heavy| (heavy.key, heavy.count)).collect()
 }
 
 /// The position of an edge by count.
@@ -42,8 +40,7 @@ pub struct TestStream {
     pub events: Vec<(i64, Box<[u8]>)>,
 }
 
-/// Reads a stream of `shared/data` beside the project. Prints a message and returns nothing if it does not
-/// exist.
+/// Reads a stream of `shared/data` beside the project. Prints a message and returns nothing without it.
 pub fn real_stream(name: &'static str) -> Option<TestStream> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/data")
@@ -77,7 +74,6 @@ pub fn without_key<'a, K: Key>(time: Option<i64>) -> Event<'a, K> {
     Event { time, key: None, user: None }
 }
 
-/// Exact counts.
 pub fn count<K: Eq + Hash>(keys: impl IntoIterator<Item = K>) -> HashMap<K, u64> {
     let mut counts = HashMap::new();
     for key in keys {
@@ -86,7 +82,6 @@ pub fn count<K: Eq + Hash>(keys: impl IntoIterator<Item = K>) -> HashMap<K, u64>
     counts
 }
 
-/// The exact norm.
 pub fn norm_of(norm: Norm, counts: impl Iterator<Item = u64>) -> f64 {
     match norm {
         Norm::L1 => counts.sum::<u64>() as f64,
@@ -151,7 +146,6 @@ impl Zipf {
     pub fn key(&mut self) -> u64 {
         let total = self.cumulative[self.cumulative.len() - 1];
         let point = self.entropy.word().unwrap() as f64 / 2f64.powi(64) * total;
-        let rank = self.cumulative.partition_point(|sum| *sum <= point);
-        rank.min(self.cumulative.len() - 1) as u64
+        self.cumulative.partition_point(|sum| *sum <= point).min(self.cumulative.len() - 1) as u64
     }
 }

@@ -186,8 +186,7 @@ fn find(audit: &Audit, checks: &[Check], may_leave_out: bool) -> Result<Vec<Find
 
 /// Opened before the runs, so that a wrong name is told at once.
 fn open(path: &Path) -> Result<(File, &Path)> {
-    let file = File::create(path).map_err(|cause| refusal(path, &cause))?;
-    Ok((file, path))
+    Ok((File::create(path).map_err(|cause| refusal(path, &cause))?, path))
 }
 
 fn refusal(path: &Path, cause: &io::Error) -> Failure {

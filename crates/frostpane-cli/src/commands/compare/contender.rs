@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::time::Instant;
 
-use frostpane::{Event, HeavyHitters, Norm, Spec};
+use frostpane::{Event, HeavyHitters, Norm, Release, Spec};
 use frostpane_paper::continual::{ContinualConstants, Draw};
 use frostpane_paper::l1::L1Constants;
 use frostpane_paper::l2::L2Constants;
@@ -110,8 +110,7 @@ impl Contest {
         tell("exact counting ...");
         let exact = exact(stream, &truth);
         tell("Frostpane ...");
-        let ours = frostpane(builder.build()?, stream, &truth, scale)?;
-        let mut contenders = vec![exact, ours];
+        let mut contenders = vec![exact, frostpane(builder.build()?, stream, &truth, scale)?];
         let length = stream.events.len() as u64;
         let mut composition = None;
         let changes = match norm {
@@ -122,8 +121,14 @@ impl Contest {
                 for (noise, private) in [(NoiseScale::Printed, L1_PRINTED), (NoiseScale::Proof, L1_PROOF)] {
                     algorithm = algorithm.with_noise(noise);
                     let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
-                    let name = name(noise);
-                    contenders.push(published(name, algorithm.bytes(), rate, answers, &truth, private));
+                    contenders.push(published(
+                        name(noise),
+                        algorithm.bytes(),
+                        rate,
+                        answers,
+                        &truth,
+                        private,
+                    ));
                 }
                 algorithm.constants().changes()
             }
@@ -135,8 +140,14 @@ impl Contest {
                 for (noise, private) in [(NoiseScale::Printed, L2_PRINTED), (NoiseScale::Proof, L2_PROOF)] {
                     algorithm = algorithm.with_noise(noise);
                     let answers = answers(|entropy| algorithm.query(stream.window as u64, entropy))?;
-                    let name = name(noise);
-                    contenders.push(published(name, algorithm.bytes(), rate, answers, &truth, private));
+                    contenders.push(published(
+                        name(noise),
+                        algorithm.bytes(),
+                        rate,
+                        answers,
+                        &truth,
+                        private,
+                    ));
                 }
                 let constants = algorithm.constants();
                 composition = Some(CompositionChoice {
@@ -220,12 +231,9 @@ fn frostpane(
     let events = stream.events.iter();
     hitters.extend(events.map(|event| Event { time: event.time, ..Event::of(event.key) }))?;
     let seconds = start.elapsed().as_secs_f64();
-    let mut lists = Vec::new();
-    for _ in 0..RELEASES {
-        let release = hitters.release()?;
-        let list = release.heavy.iter().map(|heavy| (heavy.key, heavy.count as f64));
-        lists.push(list.collect());
-    }
+    let list =
+        |release: Release<u64>| release.heavy.iter().map(|heavy| (heavy.key, heavy.count as f64)).collect();
+    let lists: Vec<_> = (0..RELEASES).map(|_| Ok(list(hitters.release()?))).collect::<Result<_>>()?;
     Ok(Contender {
         name: "Frostpane",
         memory: hitters.bytes(),

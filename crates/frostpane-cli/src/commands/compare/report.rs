@@ -59,8 +59,7 @@ impl ComparisonReport {
             write_table(out, &contest.contenders)?;
             writeln!(out)?;
             for contender in contest.contenders.iter().filter(|contender| !contender.private.proved) {
-                let why = format!("{}: {}.", contender.name, contender.private.why);
-                wrapped(out, "  ", &why)?;
+                wrapped(out, "  ", &format!("{}: {}.", contender.name, contender.private.why))?;
             }
             for note in notes(contest) {
                 wrapped(out, "  ", &note)?;

@@ -73,8 +73,7 @@ impl TrueCounts {
     }
 
     fn wrong(&self, list: &[(u64, f64)]) -> usize {
-        let is_light = |(key, _): &&(u64, f64)| self.count(*key) <= self.heavy_from / 2.0;
-        list.iter().filter(is_light).count()
+        list.iter().filter(|(key, _): &&(u64, f64)| self.count(*key) <= self.heavy_from / 2.0).count()
     }
 
     fn f1(&self, list: &[(u64, f64)]) -> f64 {

@@ -36,10 +36,7 @@ const ROWS_SHOWN: usize = 20;
 type Truth = HashMap<Cow<'static, str>, u64>;
 
 pub fn run(args: &DemoArgs) -> Result<()> {
-    match &args.save {
-        Some(file) => save(file),
-        None => show(),
-    }
+    args.save.as_deref().map_or_else(show, save)
 }
 
 fn show() -> Result<()> {

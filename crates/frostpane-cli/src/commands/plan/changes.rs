@@ -32,8 +32,7 @@ pub fn write_changes<K: Key>(
         } else {
             format!("{noise:>7} {cut:>9} {listed:>14}")
         };
-        let line = format!("  {change:<26} {numbers} {promises:>24}");
-        writeln!(out, "{}", line.trim_end())
+        writeln!(out, "{}", format!("  {change:<26} {numbers} {promises:>24}").trim_end())
     };
     row("", &heading, &heavy("promises".to_owned()))?;
     for (change, request, (events, norm)) in changes(request, expected) {

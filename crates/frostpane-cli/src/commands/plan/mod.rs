@@ -157,8 +157,7 @@ impl PlanReport {
         let forecast = builder.forecast(events, args.at_norm)?;
         let forecast_of = |window: &WindowArg| -> Result<(WindowArg, Forecast)> {
             let events = events_within(window.span, request.longest(), events);
-            let forecast = builder.forecast_over(window.span, events, args.at_norm)?;
-            Ok((window.clone(), forecast))
+            Ok((window.clone(), builder.forecast_over(window.span, events, args.at_norm)?))
         };
         let spec = &request.spec;
         let is_published = spec.lists_heavy() && !spec.continual && !spec.unit.is_user();
@@ -220,8 +219,7 @@ fn plan<K: Key>(
     let asked = request;
     let expected = events(&build(asked).plan()?, args.events)?;
     let request = &with_fewer_cuts(asked.clone(), expected, &build);
-    let choice = build(request).choice()?;
-    let report = PlanReport::new(args, request, &build, choice)?;
+    let report = PlanReport::new(args, request, &build, build(request).choice()?)?;
     print(args.json, &report.json(), |out, screen| {
         write_plan(out, request, &report, screen.width)?;
         if report.windows.len() > 1 {

@@ -79,17 +79,12 @@ impl PlainCounting {
     }
 }
 
-/// The bytes of a table with an eighth of its slots free, which doubles when it is full, and of the blocks of
-/// its keys.
+/// The bytes of a table with an eighth of its slots free, which doubles when full, and of its keys' blocks.
 fn memory(keys: u64, request: &ReleaseRequest) -> u64 {
     let slots = (keys / 7).saturating_mul(8).saturating_add(8).next_power_of_two();
     let (slot, beside) = match request.spec.keys {
         KeySpec::Range(_) => (NUMBER, 0),
-        _ => {
-            let block = (request.spec.key_bytes + BLOCK_HEAD).next_multiple_of(16);
-            (REFERENCE, block.max(LEAST_BLOCK))
-        }
+        _ => (REFERENCE, (request.spec.key_bytes + BLOCK_HEAD).next_multiple_of(16).max(LEAST_BLOCK)),
     };
-    let table = slots.saturating_mul(slot + COUNT + 1);
-    table.saturating_add(keys.saturating_mul(beside))
+    slots.saturating_mul(slot + COUNT + 1).saturating_add(keys.saturating_mul(beside))
 }

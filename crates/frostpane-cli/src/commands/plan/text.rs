@@ -54,8 +54,7 @@ pub fn write_plan(
     Ok(())
 }
 
-/// The assumptions are said, because neither the length of keys nor the number of listed ones may decide what
-/// is kept.
+/// The assumptions are said, as neither the length of keys nor how many are listed may decide what is kept.
 fn memory_words(request: &ReleaseRequest, plan: &Plan) -> String {
     let most = grouped(plan.longest_list);
     let lists = match request.spec.top {

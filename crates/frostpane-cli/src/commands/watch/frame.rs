@@ -1,5 +1,4 @@
-//! The current list on a terminal: the rows, then as much of the guarantee as fits, and never more lines than
-//! fit.
+//! The current list on a terminal: the rows, then as much of the guarantee as fits, and never more lines.
 
 use std::io::{self, Write};
 
@@ -135,8 +134,7 @@ fn wrapped(bullet: &str, text: &str, style: Style, screen: &TextLayout) -> io::R
 fn split(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<Vec<String>> {
     let mut text = Vec::new();
     write(&mut text)?;
-    let text = String::from_utf8_lossy(&text);
-    Ok(text.lines().map(str::to_owned).collect())
+    Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
 }
 
 #[cfg(test)]
@@ -164,8 +162,7 @@ mod tests {
 
     fn frame(keys: u64, width: usize, height: usize, most: usize) -> Vec<String> {
         let styles = Styles::default();
-        let layout = TextLayout { width, styles };
-        lines(&release(keys), 12, (&layout, height), most).unwrap()
+        lines(&release(keys), 12, (&TextLayout { width, styles }, height), most).unwrap()
     }
 
     fn rows(frame: &[String]) -> usize {

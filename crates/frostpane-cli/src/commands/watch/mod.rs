@@ -120,8 +120,7 @@ fn watch<K: TextKey>(
     let spec = builder.spec()?;
     let window = request.windows[0].clone();
     if let Span::Events(events) = window.span {
-        let warning = Warning::of_forecast(&spec, &builder.forecast(events, None)?);
-        warning.into_iter().for_each(tell);
+        Warning::of_forecast(&spec, &builder.forecast(events, None)?).into_iter().for_each(tell);
     }
     let schema = Schema { live: true, ..args.input.schema(window.span, &clock.timezone)? };
     let mut source = Source::new(&args.input.files, schema)?;

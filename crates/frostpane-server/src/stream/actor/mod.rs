@@ -363,8 +363,7 @@ fn began_at<K: ServedKey>(store: &Store<K>) -> Result<Option<i64>> {
         return Ok(None);
     }
     let first = store.history(1)?.into_iter().next();
-    let at = first.and_then(|record| record.at.parse::<Timestamp>().ok());
-    Ok(at.map(Timestamp::as_microsecond))
+    Ok(first.and_then(|record| record.at.parse::<Timestamp>().ok()).map(Timestamp::as_microsecond))
 }
 
 fn is_restored<K: ServedKey>(store: &Store<K>) -> Result<bool> {

@@ -90,8 +90,7 @@ impl<K: ServedKey> StreamActor<K> {
     pub(super) fn dry_run(&mut self, window: Option<Span>) -> Result<(DryRun, [String; 2])> {
         self.check_ended()?;
         self.with(|store| {
-            let window = window.unwrap_or_else(|| store.header().spec.longest());
-            let dry = store.dry_run(window)?;
+            let dry = store.dry_run(window.unwrap_or_else(|| store.header().spec.longest()))?;
             let ends = [dry.from, dry.to].map(|number| store.moment(store.stream().begins(number)));
             Ok((dry, ends))
         })
@@ -109,8 +108,7 @@ impl<K: ServedKey> StreamActor<K> {
             return Ok(());
         };
         let stream = store.stream();
-        let open = stream.begins(stream.end_of_window());
-        if open > began {
+        if stream.begins(stream.end_of_window()) > began {
             return Ok(());
         }
         Err(Problem::conflict(
@@ -187,8 +185,7 @@ impl<K: ServedKey> StreamActor<K> {
             return Ok(next.map(|list| Arc::new(Published::new(list.number, None, list.json, None))));
         }
         // Some that were charged may have been given up.
-        let before = usize::try_from(number).unwrap_or(usize::MAX);
-        for place in before..self.charged.len() {
+        for place in usize::try_from(number).unwrap_or(usize::MAX)..self.charged.len() {
             let id = self.charged[place].clone();
             if let Some(found) = self.find(&id)? {
                 return Ok(Some(found));

@@ -149,10 +149,7 @@ impl<K: Key> Intake<K> {
         }
         self.arrived += (block.events() - before) as i64;
         self.timeline.pass(self.arrived - 1);
-        match time {
-            Some(_) => Err(has_no_time()),
-            None => Ok(()),
-        }
+        time.map_or(Ok(()), |_| Err(has_no_time()))
     }
 
     pub fn drop_late(&mut self, time: i64) {

@@ -40,10 +40,7 @@ impl LevelSketches {
     pub fn end(&mut self, level: usize) -> Result<()> {
         let ended =
             std::mem::replace(&mut self.levels[level - 1], CountSketch::new(self.dimensions, self.seed));
-        match self.levels.get_mut(level) {
-            Some(above) => above.merge(&ended),
-            None => Ok(()),
-        }
+        self.levels.get_mut(level).map_or(Ok(()), |above| above.merge(&ended))
     }
 
     pub(super) fn save(&self, to: &mut Writer) {
@@ -99,8 +96,7 @@ mod tests {
                 let add = |norms: &mut LevelSketches, events: u64| {
                     let mut block = OpenPane::<u64>::new(shape);
                     (0..events).for_each(|_| block.update(Some(5)));
-                    let pane = block.close();
-                    norms.add(&block, &pane).unwrap();
+                    norms.add(&block, &block.close()).unwrap();
                 };
                 add(&mut norms, 10);
                 add(&mut norms, 7);

@@ -335,14 +335,12 @@ impl<K: Key> Timeline<K> {
         let slide = self.state.grid.slide;
         let (from, to) = (panes.start * slide, panes.end * slide);
         let within = |block: &&PlacedPane<Pane<K>>| block.start >= from && block.end <= to;
-        let blocks = self.state.closed.iter().filter(within);
-        blocks.map(|block| Cow::Borrowed(&block.pane)).collect()
+        self.state.closed.iter().filter(within).map(|block| Cow::Borrowed(&block.pane)).collect()
     }
 
     pub(crate) fn events_within(&self, bounds: Range<i64>) -> u64 {
         let within = |block: &&PlacedPane<Pane<K>>| block.start >= bounds.start && block.end <= bounds.end;
-        let blocks = self.state.closed.iter().rev().filter(within);
-        blocks.map(|block| block.pane.events()).sum()
+        self.state.closed.iter().rev().filter(within).map(|block| block.pane.events()).sum()
     }
 
     fn open_blocks(&self) -> impl Iterator<Item = &PlacedPane<OpenPane<K>>> {

@@ -198,8 +198,7 @@ fn best_spared(panes: &[Outline], dissolved: &[bool]) -> Option<usize> {
             events = 0;
         }
     }
-    let pairs = groups.windows(2).map(|pair| (pair[0].1 + pair[1].1, pair[0].0));
-    pairs.min().map(|(_, end)| end)
+    groups.windows(2).map(|pair| (pair[0].1 + pair[1].1, pair[0].0)).min().map(|(_, end)| end)
 }
 
 fn runs(dissolved: &[bool]) -> Vec<Range<usize>> {

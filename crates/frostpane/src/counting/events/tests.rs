@@ -280,8 +280,7 @@ fn memory_is_bounded_by_panes_and_entries_whatever_comes() {
         let mut timeline = Timeline::<u64>::new(grid, shape, Schedule::Uniform, None);
         for i in 0..20_000 {
             // Forwards with stragglers, and now and then a jump.
-            let position = i - (i * i) % 50 + 500 * (i / 4_000);
-            timeline.update(position, Some(i as u64 % 1_000)).unwrap();
+            timeline.update(i - (i * i) % 50 + 500 * (i / 4_000), Some(i as u64 % 1_000)).unwrap();
             assert!(timeline.state.closed.len() as i64 <= length / slide + 1);
             assert!(timeline.state.waiting.len() as i64 <= lateness / slide + 2);
             assert!(timeline.state.closed.iter().all(|block| block.pane.counts().len() <= 4));
@@ -301,8 +300,7 @@ fn each_event_is_read_in_as_many_releases_as_its_pane_pays_for() {
         (random % bound as u64) as i64
     };
     let (mut refused, mut unmeasured, mut measured) = (0, 0, 0);
-    let long = std::env::var_os("FROSTPANE_LONG").is_some();
-    let trials = if long { 400 } else { 40 };
+    let trials = if std::env::var_os("FROSTPANE_LONG").is_some() { 400 } else { 40 };
     for trial in 0..trials {
         let grid = Grid { length: 200 + below(800), slide: 1 + below(20), lateness: below(4) * below(60) };
         let schedule = match trial % 2 {

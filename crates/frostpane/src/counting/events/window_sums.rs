@@ -126,8 +126,7 @@ impl<K: Key> WindowSums<K> {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (K::Ref<'_>, u64)> {
-        let sums = self.sums.iter().filter(|(_, sum)| *sum > 0);
-        sums.map(|(key, sum)| (key.borrowed(), *sum))
+        self.sums.iter().filter(|(_, sum)| *sum > 0).map(|(key, sum)| (key.borrowed(), *sum))
     }
 
     pub fn bytes(&self) -> u64 {
@@ -186,8 +185,7 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         let footprint = u64::footprint(8);
         let (first, second) = (pane(0), pane(1));
-        let keys = first.counts().len() as u64;
-        let bytes = WindowSums::<u64>::most_bytes(keys, &footprint);
+        let bytes = WindowSums::<u64>::most_bytes(first.counts().len() as u64, &footprint);
         let mut running = WindowSums::new(bytes, &footprint, 3);
         assert!(running.add(&first) && !running.add(&second));
         assert!(!WindowSums::new(bytes - 1, &footprint, 3).add(&first));

@@ -48,10 +48,8 @@ impl Counts {
         (offered, fault): (u64, Fault),
     ) -> Vec<Pane<K>> {
         let close = |counts: Vec<u64>| {
-            let cut = match fault.is(Mutant::DataDependentCut) {
-                true => offered / (counts.len() as u64 + 1),
-                false => 0,
-            };
+            let is_cut = fault.is(Mutant::DataDependentCut);
+            let cut = if is_cut { offered / (counts.len() as u64 + 1) } else { 0 };
             let counts = counts.into_iter().map(|count| count.saturating_sub(cut));
             let counts = (0..).zip(counts).filter(|(_, count)| *count > 0);
             let named = counts.filter_map(|(key, count)| Some((names.key(key)?, count)));

@@ -141,10 +141,8 @@ fn unordered(letters: &[Event], length: usize) -> Vec<Vec<Event>> {
     let mut streams = vec![(0, Vec::new())];
     for _ in 0..length {
         let longer = |(first, stream): (usize, Vec<Event>)| {
-            (first..letters.len()).map(move |letter| {
-                let more = [letters[letter]];
-                (letter, stream.iter().copied().chain(more).collect())
-            })
+            (first..letters.len())
+                .map(move |letter| (letter, stream.iter().copied().chain([letters[letter]]).collect()))
         };
         streams = streams.into_iter().flat_map(longer).collect();
     }
@@ -239,8 +237,7 @@ fn assert_order_does_not_matter(letters: &[Event], length: u32, way: Way, most: 
         let counts = way.counts(bounds, &stream);
         let mut in_order = stream.clone();
         in_order.sort_unstable();
-        let first = *seen.entry(in_order).or_insert(counts);
-        assert_eq!(first, counts, "{way:?} {most:?}: {stream:?}");
+        assert_eq!(*seen.entry(in_order).or_insert(counts), counts, "{way:?} {most:?}: {stream:?}");
     }
 }
 
@@ -353,8 +350,7 @@ fn live_counts_of_crowd(bounds: Bounds, pane: i64, memory: Memory) -> (Vec<Strin
             live.push(*time, Some(user), Some(*key)).unwrap();
         }
         runs += live.runs().len();
-        let pane = live.close(number, made_with()).unwrap();
-        closed.push(told(&pane, live.filter.tally));
+        closed.push(told(&live.close(number, made_with()).unwrap(), live.filter.tally));
     }
     assert_eq!((live.bytes(), live.runs().len()), (0, 0), "nobody is remembered");
     (closed, runs)

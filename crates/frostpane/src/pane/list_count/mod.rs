@@ -178,8 +178,7 @@ mod tests {
                 sum = found.iter().fold(sum, |sum, (word, _)| sum.wrapping_add(*word));
             },
         );
-        let expected = (0..130_000).fold(0, |sum: u64, i| sum.wrapping_add(mix(i)));
-        assert_eq!(sum, expected);
+        assert_eq!(sum, (0..130_000).fold(0, |sum: u64, i| sum.wrapping_add(mix(i))));
     }
 
     /// Slots of 8 + 4 + 16 bytes for frequent words, of 8 + 4 + 2 + 16 in the table, which sets 1,024

@@ -128,8 +128,7 @@ mod tests {
 
     #[test]
     fn a_cap_is_rounded_down() {
-        let third = Epsilon::ONE.share(1, 3);
-        let cap = Cap::new(third, Delta::new(1.5e-36), Delta::ZERO).unwrap();
+        let cap = Cap::new(Epsilon::ONE.share(1, 3), Delta::new(1.5e-36), Delta::ZERO).unwrap();
         let Amount { epsilon, delta, rho } = cap.most();
         assert_eq!((epsilon, delta, rho), (333_333, 1, 0));
     }

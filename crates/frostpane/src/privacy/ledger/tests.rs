@@ -231,15 +231,12 @@ fn deltas_and_the_slack_fit_into_delta_together() {
     let charge = laplace(0.001, 1e-7);
     let ledger = Ledger::new(Account::default());
     for (slack, releases) in [(0.0, 10), (4e-7, 6), (9.5e-7, 0), (1e-6, 0)] {
-        let left = ledger.releases_left(0..1, &charge, &cap(8.0, 1e-6, slack));
-        assert_eq!(left, releases, "{slack}");
+        assert_eq!(ledger.releases_left(0..1, &charge, &cap(8.0, 1e-6, slack)), releases, "{slack}");
     }
     // The same where rho decides.
-    let beyond = Account::from_amount(Amount { epsilon: 9_000_000, delta: 0, rho: 1 });
-    let ledger = Ledger::new(beyond);
+    let ledger = Ledger::new(Account::from_amount(Amount { epsilon: 9_000_000, delta: 0, rho: 1 }));
     for (slack, releases) in [(0.0, 0), (4e-7, 6), (9.5e-7, 0)] {
-        let left = ledger.releases_left(0..1, &charge, &cap(8.0, 1e-6, slack));
-        assert_eq!(left, releases, "{slack}");
+        assert_eq!(ledger.releases_left(0..1, &charge, &cap(8.0, 1e-6, slack)), releases, "{slack}");
     }
 }
 
@@ -313,8 +310,7 @@ fn what_no_ledger_writes_is_not_read() {
         let message = Ledger::from_parts(gone, segments).unwrap_err().to_string();
         assert!(message.starts_with("this is no ledger"), "{message}");
     }
-    let good = vec![(i64::MIN, Account::SPENT), (5, some), (6, none)];
-    assert!(Ledger::from_parts(5, good).is_ok());
+    assert!(Ledger::from_parts(5, vec![(i64::MIN, Account::SPENT), (5, some), (6, none)]).is_ok());
 }
 
 /// The same, window by window.
@@ -361,6 +357,5 @@ fn a_budget_takes_as_long_as_there_are_accounts() {
     let unspent = [i64::MIN, PANES].map(|number| (number, spent(0)));
     let segments = [unspent[0]].into_iter().chain(steps).chain([unspent[1]]);
     let ledger = Ledger::from_parts(i64::MIN, segments).unwrap();
-    let renewed = ledger.renewal(PANES, PANES, &charge, &cap);
-    assert_eq!(renewed, (10_000, Some((2 * PANES, 30_000))));
+    assert_eq!(ledger.renewal(PANES, PANES, &charge, &cap), (10_000, Some((2 * PANES, 30_000))));
 }

@@ -595,8 +595,7 @@ fn all_releases_of_a_sequence_cost_what_one_of_them_says() {
     let epsilon = releases[0].epsilon;
     assert_eq!(crate::Cost::of(&releases).epsilon(), epsilon);
     let single = Release { continual: None, ..releases[0].clone() };
-    let all = releases.iter().chain([&single]);
-    assert_eq!(crate::Cost::of(all).epsilon(), 2.0 * epsilon);
+    assert_eq!(crate::Cost::of(releases.iter().chain([&single])).epsilon(), 2.0 * epsilon);
 }
 
 const HOUR: i64 = 3_600_000_000;
