@@ -369,10 +369,15 @@ impl<K: Key> Continual<K> {
         secret: impl FnMut(&SecretId) -> Option<SecretBytes>,
         knows_followed: bool,
     ) -> Result<()> {
+        let has_open_keys = self.releaser.has_open_keys();
         let (events, nodes, followed) = (&mut self.events, &mut self.nodes, &mut self.followed);
         self.counter.load(from, panes, |from| {
             *events = from.each(Reader::count_of_pane)?;
-            nodes.load(from, secret)?;
+            match knows_followed || !has_open_keys {
+                true => nodes.load(from, secret)?,
+                // They are not used any more, and may be gone.
+                false => drop(nodes.load_ended(from)?),
+            }
             if knows_followed {
                 followed.load(from)?;
             }

@@ -43,6 +43,16 @@ impl Nodes {
         from: &mut Reader<'_>,
         mut secret: impl FnMut(&SecretId) -> Option<SecretBytes>,
     ) -> Result<()> {
+        let nodes = self.load_ended(from)?.into_iter().map(|(node, mark)| {
+            let secret = secret(&mark).filter(|secret| secret_id(secret) == mark);
+            Ok((node, NodeKey::from_secret(secret.ok_or_else(missing)?)))
+        });
+        self.nodes = nodes.collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// Reads which panes have ended, and returns the nodes with their marks: none of them is kept.
+    pub(crate) fn load_ended(&mut self, from: &mut Reader<'_>) -> Result<Vec<(Node, SecretId)>> {
         if from.number()? != SAMPLER {
             return Err(Error::new(
                 ErrorKind::State,
@@ -53,16 +63,11 @@ impl Nodes {
             return Err(damaged("the tree is another"));
         }
         self.ended = from.maybe(Reader::range)?;
-        self.nodes = from.each(|from| {
+        from.each(|from| {
             let level = from.at_most(self.tree.levels().into())? as u32;
             let panes = from.range()?;
-            let mark = from.array()?;
-            let secret = secret(&mark).filter(|secret| secret_id(secret) == mark);
-            let secret = secret.ok_or_else(missing)?;
-            let node = Node { level, start: panes.start, end: panes.end };
-            Ok((node, NodeKey::from_secret(secret)))
-        })?;
-        Ok(())
+            Ok((Node { level, start: panes.start, end: panes.end }, from.array()?))
+        })
     }
 
     /// All secrets that may still be asked for.
