@@ -11,7 +11,7 @@ import math
 EPSILON, DELTA = 1.0, 1e-9
 # Slides of a window; deviation and floor of the tree:
 # `frostpane plan --watch --all --window Bk --slide 1k --memory 2GB --json`.
-TREES = [(32, 15.83, 185), (100, 24.59, 317), (365, 35.68, 413), (4_380, 62.28, 715)]
+TREES = [(32, 15.83, 121), (100, 24.59, 204), (365, 35.68, 281), (4_380, 62.28, 504)]
 
 
 def normal_tail(x: float) -> float:

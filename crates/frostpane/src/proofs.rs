@@ -23,7 +23,7 @@
 //! | counts read from a sketch cost what counts cost | [`by_sketch`] | `release/by_sketch.rs` |
 //! | going on from what was kept draws nothing again, and charges nothing twice | [`stream`] | `stream/`, `*/stored.rs` |
 //! | panes that many machines have built are those of one | [`external_panes`] | `stream/external_panes.rs`, `pane/partial.rs` |
-//! | continual release costs epsilon once, and delta up to its horizon | [`continual`], [`noise_tree`] | `release/continual.rs`, `release/noise_tree/` |
+//! | continual release costs epsilon and delta once | [`continual`], [`noise_tree`] | `release/continual.rs`, `release/noise_tree/` |
 //!
 //! # What is right
 //!
