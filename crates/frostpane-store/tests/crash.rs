@@ -32,10 +32,11 @@ fn child(folder: &Path, first: i64) {
             println!("list {} {}", list.number, hash(&list.json));
         }
         println!("acknowledged {number}");
-        if number % 3 == 0 && !is_continual(&store) {
-            if let Ok(release) = store.release(&format!("release {number}"), longest(&store)) {
-                println!("release {number} {}", hash(&release.json));
-            }
+        if number % 3 == 0
+            && !is_continual(&store)
+            && let Ok(release) = store.release(&format!("release {number}"), longest(&store))
+        {
+            println!("release {number} {}", hash(&release.json));
         }
     }
 }

@@ -79,6 +79,8 @@ pub(crate) struct ReleaseIndex {
     pub number: u64,
     /// The most events in panes whose noise is in that of one window, as far as is public.
     pub around: u64,
+    /// Where the window that was asked for begins.
+    pub asked_from: Option<Edge>,
 }
 
 /// The parts that all releases have in common.
@@ -223,13 +225,12 @@ impl<K: Key> ContinualReleaser<K> {
     /// The release of a window, given its turn, its panes and its nodes: the same whenever it is asked for.
     pub fn release(
         &self,
-        ReleaseIndex { number, around }: ReleaseIndex,
+        ReleaseIndex { number, around, asked_from }: ReleaseIndex,
         panes: &[Cow<'_, Pane<K>>],
         running: Option<&WindowSums<K>>,
         nodes: &WindowNodes<'_>,
         followed: &FollowedKeys<K>,
         coverage: Coverage,
-        asked_from: Option<Edge>,
     ) -> Result<Release<K>> {
         self.request.check(panes)?;
         let total = self.total(panes, nodes)?;

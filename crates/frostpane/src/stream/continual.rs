@@ -215,9 +215,9 @@ impl<K: Key> Continual<K> {
         };
         let (before, latest) = self.events.as_slices();
         let around = self.releaser.most_around(&[before, latest].concat());
-        let index = ReleaseIndex { number: counter.ended, around };
         let asked_from = begins(end - counter.panes_of_window());
-        self.releaser.release(index, &panes, running, &nodes, &self.followed, coverage, asked_from)
+        let index = ReleaseIndex { number: counter.ended, around, asked_from };
+        self.releaser.release(index, &panes, running, &nodes, &self.followed, coverage)
     }
 
     pub(crate) fn made_with(&self) -> Parameters {
