@@ -15,7 +15,7 @@ macro_rules! mutants {
         #[cfg(feature = "mutants")]
         impl Mutant {
             /// All of them.
-            pub const ALL: [Self; 15] = [$(Self::$mutant),*];
+            pub const ALL: [Self; 14] = [$(Self::$mutant),*];
 
             /// Its name.
             pub fn name(self) -> &'static str {
@@ -37,8 +37,6 @@ mutants! {
     DataDependentCut "data-dependent-cut"
     /// A continual list draws its noise again at every reading.
     RedrawnNoise "redrawn-noise"
-    /// Keys that a continual list has shown are not followed in the lists after it.
-    ForgottenLists "forgotten-lists"
     /// Declared keys that do not occur receive no noise.
     SilentAbsentKeys "silent-absent-keys"
     /// The list comes in the order of the table it was made from.

@@ -17,7 +17,6 @@ pub fn caught_by(mutant: Mutant) -> Vec<&'static str> {
             "all-short-open all-short-declared users-all-short users-all-short-open full-table user-restless"
         }
         Mutant::RedrawnNoise => "readings",
-        Mutant::ForgottenLists => "continual-reaction",
         Mutant::SilentAbsentKeys => "absent continual-absent user-alone",
         Mutant::TableOrder => "threshold",
         Mutant::OtherThreshold => "all-short-open singleton",

@@ -213,8 +213,7 @@ impl<K: Key> ContinualReleaser<K> {
 
     /// For the keys of its lists.
     pub fn followed(&self) -> FollowedKeys<K> {
-        let panes = if self.request.fault.is(Mutant::ForgottenLists) { 1 } else { self.panes };
-        FollowedKeys::new(panes, self.request.shape.seed())
+        FollowedKeys::new(self.panes, self.request.shape.seed())
     }
 
     /// For the secrets of the nodes.
